@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* For Linux 6.1, in the place of files that need a later one: there are no
- * statistics of queues, and neither DIM's profiles nor the table of flows can be
- * changed
+/* For Linux 6.1, in place of files that need a later kernel: there are no
+ * statistics of queues, and DIM's profiles and the RSS table cannot be changed
  */
 
 #include <linux/dim.h>
@@ -94,8 +93,8 @@ void moderato_dim_free(struct moderato_priv *priv)
 
 /* moderato_pool.c ---------------------------------------------------------- */
 
-/* Parts of pages need to be asked for, and room in struct page for their count:
- * where there is none, a buffer takes a whole page.
+/* A page pool splits pages only on request, and needs room in struct page for
+ * the count: without it, a buffer takes a whole page.
  */
 #define MODERATO_POOL_PARTS \
 	(PAGE_POOL_DMA_USE_PP_FRAG_COUNT ? 0 : PP_FLAG_PAGE_FRAG)

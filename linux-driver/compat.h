@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What Linux 6.1 lacks of 6.12, so that one source builds out of both trees; the
- * command line of each compilation includes this file. It is empty from 6.12 on.
- * Kbuild takes compat.c there in the place of files that need more. Neither is
- * part of what goes into the kernel.
+/* Functions of 6.12 that Linux 6.1 lacks, so that the driver builds out of both
+ * trees. Each compilation includes this file, which is empty from 6.12 on. With
+ * 6.1, Kbuild replaces some files by compat.c. Neither file is for the kernel.
  */
 #ifndef MODERATO_COMPAT_H
 #define MODERATO_COMPAT_H
@@ -35,8 +34,8 @@
 
 #define ethtool_puts(data, string)	ethtool_sprintf(data, "%s", string)
 
-/* Netlink keeps a pointer to the message only. Each place has room for one;
- * at worst, somebody who is refused at the same time reads the other's figure.
+/* Netlink keeps only a pointer to the message. Each place has one buffer; at
+ * worst, a user whose request fails at the same time reads the other's number.
  */
 #define NL_SET_ERR_MSG_FMT_MOD(extack, fmt, ...)			\
 	do {								\
@@ -48,7 +47,7 @@
 			(extack)->_msg = moderato_text;			\
 	} while (0)
 
-/* Profiles of DIM are the driver's own there, and stay as they are */
+/* DIM's profiles are the driver's own, and fixed */
 #define NET_DIM_PARAMS_NUM_PROFILES	5
 #define NET_DIM_DEF_PROFILE_EQE		1
 #define ETHTOOL_COALESCE_RX_PROFILE	0
@@ -71,7 +70,7 @@ static inline u64 moderato_adjust_by_scaled_ppm(u64 base, long scaled_ppm)
 	return scaled_ppm < 0 ? base - diff : base + diff;
 }
 
-/* Its phylink asks what a MAC can, and knows the answer */
+/* phylink of 6.1 asks what a MAC can, and the driver knows the answer */
 static inline struct phylink *
 moderato_phylink_create(struct phylink_config *config,
 			struct fwnode_handle *fwnode, phy_interface_t mode,
@@ -89,7 +88,7 @@ moderato_phylink_create(struct phylink_config *config,
 /* What returns nothing has a name of its own there */
 #define remove	remove_new
 
-/* NAPI has no interrupt and no queue there that somebody could ask for */
+/* NAPI has no interrupt and no queue that netlink could report */
 #define netif_napi_set_irq(napi, irq)			do { } while (0)
 #define netif_queue_set_napi(ndev, queue, type, napi)	((void)(ndev))
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* MDIO of a LiteEth PHY: the registers of LiteEthPHYMDIO, whose wires software
- * moves, and where the kernel finds the PHY chips.
+/* MDIO of a LiteEth PHY: software drives the wires by the registers of
+ * LiteEthPHYMDIO. The kernel finds PHY chips by this bus.
  */
 
 #include <linux/io.h>
@@ -22,7 +22,7 @@ struct mdio_litex {
 	u32 out;
 };
 
-/* The bus is not changed by two at a time: phylib holds its lock */
+/* phylib's lock serializes access to the bus */
 static void mdio_litex_change(struct mdiobb_ctrl *ctrl, u32 bit, int set)
 {
 	struct mdio_litex *mdio = container_of(ctrl, struct mdio_litex, ctrl);

@@ -5,9 +5,9 @@
 
 #include "moderato_coalesce.h"
 
-/* Completions that one interrupt serves. The hardware counts what is beyond
- * the re-armed index, so serving exactly FRAMES gives one interrupt per
- * FRAMES. With a gap, interrupts are too few for that: serve everything.
+/* Completions that one interrupt serves. The hardware counts completions after
+ * the re-armed index, so serving exactly FRAMES gives one interrupt per FRAMES.
+ * With a gap there are too few interrupts for that: serve the whole ring.
  */
 static inline u32 moderato_budget(const struct moderato_coalesce *c, u8 order)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Settings that change, also under traffic: what can fail comes first */
+/* Changes of settings, also under traffic: every step that can fail comes first
+ */
 
 #include "moderato_hw.h"
 
-/* Rings that are to take the places of those of the queues that are used */
+/* Rings that will replace those of the used queues */
 struct moderato_spare {
 	struct moderato_rx *rx[MODERATO_MAX_QUEUES];
 	struct moderato_tx *tx[MODERATO_MAX_QUEUES];
 };
 
-/* Those that do not go into the place of another one */
+/* Frees the rings that were not installed */
 static void moderato_spare_destroy(struct moderato_spare *spare)
 {
 	for (int i = 0; i < MODERATO_MAX_QUEUES; i++) {
@@ -20,7 +21,7 @@ static void moderato_spare_destroy(struct moderato_spare *spare)
 	}
 }
 
-/* Return: 0, or an error, and there are none */
+/* Return: 0, or an error; then no ring is left */
 static int moderato_spare_create(struct moderato_priv *priv,
 				 struct moderato_spare *spare,
 				 const struct moderato_config *config,
@@ -52,8 +53,8 @@ static int moderato_spare_create(struct moderato_priv *priv,
 	return 0;
 }
 
-/* In the place of the running one. Where the hardware was given up, that is down, and
- * @rx is not started either.
+/* Installs @rx in place of the running ring. After moderato_give_up(), the
+ * queue is down and @rx does not start either.
  */
 static int moderato_spare_put_rx(struct moderato_queue *q,
 				 struct moderato_rx *rx)
@@ -81,7 +82,7 @@ static int moderato_spare_put_tx(struct moderato_queue *q,
 	return 0;
 }
 
-/* In place of the running ones, which are moved out */
+/* Swaps the running rings with the new ones */
 static int moderato_spare_install_rx(struct moderato_priv *priv,
 				     struct moderato_spare *spare)
 {
@@ -116,8 +117,8 @@ static int moderato_spare_install_tx(struct moderato_priv *priv,
 	return err;
 }
 
-/* Of all queues, also of those that are not used now; but each one's moderation is
- * its own, and that in @config is the first one's.
+/* Configures all queues, unused ones included. Each queue keeps its own
+ * moderation; that of @config is the first queue's.
  */
 static void moderato_configure(struct moderato_priv *priv,
 			       const struct moderato_config *config)
@@ -134,12 +135,12 @@ static void moderato_configure(struct moderato_priv *priv,
 	priv->queue[0].config = *config;
 }
 
-/* Puts @config and @mtu into effect, with new rings where they are needed. First
- * comes all that can fail; then the configuration; then the rings, which follow
- * it from their first interrupt on.
+/* Puts @config and @mtu into effect, with new rings where they are needed.
+ * Every step that can fail comes first, then the configuration, then the rings,
+ * which follow it from their first interrupt on.
  *
- * Return: 0, or an error, and nothing is changed; unless that is a DMA that does
- * not stop: then all is changed, and nothing runs any more
+ * Return: 0, or an error and nothing has changed. If a DMA does not stop,
+ * everything has changed and the device is given up.
  */
 int moderato_change(struct moderato_priv *priv,
 		    const struct moderato_config *config, unsigned int mtu,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Arithmetic of interrupt moderation: what ethtool -C asks for, whether it
- * makes sense, and what the hardware's conditions are then set to.
+/* Arithmetic of interrupt moderation: checks what ethtool -C requests, and
+ * converts it for the hardware
  */
 #ifndef MODERATO_COALESCE_H
 #define MODERATO_COALESCE_H
@@ -10,13 +10,13 @@
 
 #include "moderato_ring.h"
 
-/* A sent skb that is freed within this time is freed promptly: TCP small
+/* A sent skb is freed promptly if it is freed within this time: TCP small
  * queues keeps about 1 ms of data per socket below the stack, and byte queue
- * limits need completions to learn from.
+ * limits learn from completions.
  */
 #define MODERATO_PROMPT_USECS	1000
 
-/* The longest delay that the hardware may choose if the user names none */
+/* Longest delay that the hardware may choose, unless the user sets one */
 #define MODERATO_PACING_USECS	250
 
 /**
@@ -54,13 +54,13 @@ enum moderato_coalesce_verdict {
 	MODERATO_COALESCE_TIMER,	/* beyond the width of the timers */
 };
 
-/* Rounded up: a time that was asked for is never cut to "off" */
+/* Rounds up: a time above 0 never becomes 0, which is off */
 static inline u32 moderato_usecs_to_clocks(u32 usecs, u32 clock_hz)
 {
 	return DIV_ROUND_UP_ULL((u64)usecs * clock_hz, USEC_PER_SEC);
 }
 
-/* Rounded down, and so the inverse of the above from 1 MHz on */
+/* Rounds down, and so inverts the above from 1 MHz on */
 static inline u32 moderato_clocks_to_usecs(u32 clocks, u32 clock_hz)
 {
 	return div_u64((u64)clocks * USEC_PER_SEC, clock_hz);
@@ -81,16 +81,16 @@ moderato_coalesce_check(const struct moderato_coalesce *c, u8 order,
 		return MODERATO_COALESCE_NEVER;
 	if (c->frames != 1 && !c->usecs && !c->packet_usecs)
 		return MODERATO_COALESCE_UNBOUNDED;
-	/* Half the ring, so that the other half takes what arrives until the
-	 * interrupt is served.
+	/* Half of the ring: the other half takes frames until the interrupt is
+	 * served
 	 */
 	if (c->frames > moderato_size(order) / 2)
 		return MODERATO_COALESCE_RING;
 	return MODERATO_COALESCE_OK;
 }
 
-/* As near to @c as a ring and timers allow that are smaller than was thought of;
- * one frame per interrupt always works.
+/* Adapts @c to a shorter ring or shorter timers; one frame per interrupt always
+ * works.
  */
 static inline void moderato_coalesce_fit(struct moderato_coalesce *c, u8 order,
 					 u32 usecs_max)
@@ -103,8 +103,8 @@ static inline void moderato_coalesce_fit(struct moderato_coalesce *c, u8 order,
 		c->frames = 1;
 }
 
-/* Whether sent skbs come back promptly, however slow the traffic is: the last
- * frame waits for the shorter timer, or for the gap to pass.
+/* Whether sent skbs are freed promptly at any packet rate: the last frame waits
+ * for the shorter timer, or for the gap.
  */
 static inline bool moderato_tx_prompt(const struct moderato_coalesce *c)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ethtool: moderation (-c), rings (-g), statistics (-S), and what else there is */
+/* ethtool: moderation (-c), rings (-g), statistics (-S), and others */
 
 #include <linux/ethtool.h>
 
@@ -44,7 +44,7 @@ static void moderato_get_pauseparam(struct net_device *ndev,
 	phylink_ethtool_get_pauseparam(priv->phylink, pause);
 }
 
-/* Refused by phylink where the hardware knows no pause frames */
+/* phylink rejects this if the hardware knows no pause frames */
 static int moderato_set_pauseparam(struct net_device *ndev,
 				   struct ethtool_pauseparam *pause)
 {
@@ -130,7 +130,7 @@ static int moderato_check_coalesce(const struct moderato_queue *q,
 	return -EINVAL;
 }
 
-/* As the hardware's clock counts it, which ethtool -c then shows */
+/* Rounds to the hardware's clock, so that ethtool -c shows the real values */
 static void moderato_round_coalesce(struct moderato_priv *priv,
 				    struct moderato_coalesce *c)
 {
@@ -143,8 +143,8 @@ static void moderato_round_coalesce(struct moderato_priv *priv,
 						     hz);
 }
 
-/* Puts what is asked for into @config, if it suits that one's rings. Those are of
- * the same length in all queues.
+/* Copies the request to @config, if it suits the rings, which have the same
+ * length in all queues
  */
 static int
 moderato_parse_coalesce(struct moderato_queue *q,
@@ -198,7 +198,7 @@ moderato_parse_coalesce(struct moderato_queue *q,
 	return 0;
 }
 
-/* At once, or when the queue comes up */
+/* Takes effect at once, or when the queue comes up */
 void moderato_moderate(struct moderato_queue *q)
 {
 	if (!netif_running(q->priv->ndev) || !moderato_is_used(q))
@@ -239,7 +239,7 @@ static int moderato_get_per_queue_coalesce(struct net_device *ndev, u32 queue,
 	return moderato_get_coalesce_of(priv->queue + queue, ec, &kernel_coal);
 }
 
-/* What asks for it knows no CQE mode */
+/* Per-queue requests do not know CQE mode */
 static int moderato_set_per_queue_coalesce(struct net_device *ndev, u32 queue,
 					   struct ethtool_coalesce *ec)
 {
@@ -290,11 +290,12 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 	struct moderato_queue *q;
 	int err;
 
-	/* Rounded up to a power of two, which ethtool -g then shows */
+	/* Rounds up to a power of two, so that ethtool -g shows the real size
+	 */
 	config.rx_order = moderato_order(ring->rx_pending);
 	config.tx_order = moderato_order(ring->tx_pending);
 
-	/* Also of queues that are not used now */
+	/* Unused queues, too */
 	for (q = priv->queue; q < moderato_queues_end(priv); q++) {
 		err = moderato_check_coalesce(q, &q->config.rx, config.rx_order,
 					      extack);
@@ -311,7 +312,7 @@ moderato_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 			      config.tx_order != now->tx_order);
 	if (err)
 		return err;
-	/* Only a ring that is long enough takes skbs to be cut */
+	/* TSO needs a ring that is long enough */
 	netdev_update_features(ndev);
 	return 0;
 }
@@ -331,7 +332,7 @@ int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 
 /* Statistics --------------------------------------------------------------- */
 
-/* The driver's own, after those of the hardware */
+/* The driver's own statistics, after the hardware's */
 enum {
 	MODERATO_OWN_HALTS,
 	MODERATO_OWN_COUNTERS,
@@ -378,7 +379,7 @@ static void moderato_get_ethtool_stats(struct net_device *ndev,
 static void moderato_get_eth_mac_stats(struct net_device *ndev,
 				       struct ethtool_eth_mac_stats *stats)
 {
-	/* IEEE 802.3 counts the octets of data and padding only */
+	/* IEEE 802.3 counts octets of data and padding only */
 	const unsigned int header = ETH_HLEN + ETH_FCS_LEN;
 	struct moderato_priv *priv = netdev_priv(ndev);
 	u64 total[MODERATO_COUNTERS];
@@ -394,8 +395,8 @@ static void moderato_get_eth_mac_stats(struct net_device *ndev,
 	stats->FramesLostDueToIntMACRcvError = total[MODERATO_RX_DROP_FIFO];
 	stats->FrameTooLongErrors = total[MODERATO_RX_OVERSIZE];
 	if (priv->features & MODERATO_FEATURES_PAUSE) {
-		/* What the hardware keeps for itself was received, too; pause
-		 * frames are of the shortest length.
+		/* Control frames that the hardware consumes count as received;
+		 * pause frames have the shortest length
 		 */
 		u64 control = total[MODERATO_RX_PAUSE] +
 			      total[MODERATO_RX_CONTROL_UNKNOWN];
@@ -427,8 +428,8 @@ static void moderato_get_eth_ctrl_stats(struct net_device *ndev,
 	stats->UnsupportedOpcodesReceived = total[MODERATO_RX_CONTROL_UNKNOWN];
 }
 
-/* Of the counters from MODERATO_RX_LENGTHS and MODERATO_TX_LENGTHS on; the last
- * range ends with the longest frame that MAX_FRAME can allow.
+/* Ranges of the counters from MODERATO_RX_LENGTHS and MODERATO_TX_LENGTHS on;
+ * the last one ends with the longest frame that MAX_FRAME allows.
  */
 static const struct ethtool_rmon_hist_range moderato_rmon_ranges[] = {
 	{ 64, 64 },

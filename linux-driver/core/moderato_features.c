@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What only some hardware has, or only some users want: each in a file of its
- * own, of which nothing but a line in this table is known elsewhere
+/* Optional parts of the driver: hardware options, and strategies for
+ * comparison. Each is in a file of its own, and the rest of the driver knows
+ * only its line in this table.
  */
 
 #include "moderato_features.h"
@@ -22,7 +23,7 @@ static const struct moderato_feature * const moderato_features[] = {
 	&moderato_ptp_feature,
 	&moderato_hwtstamp_feature,
 	&moderato_offload_feature,
-	/* Last: they come before what the others do */
+	/* Last, because they run before what the others install */
 	&moderato_xdp_feature,
 	&moderato_xsk_feature,
 };
@@ -34,7 +35,7 @@ void moderato_features_free(struct moderato_priv *priv)
 			moderato_features[i]->free(priv);
 }
 
-/* Return: 0, or an error, and nothing is left of them */
+/* Return: 0, or an error; then no feature holds anything */
 int moderato_features_init(struct moderato_priv *priv)
 {
 	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++) {
@@ -71,12 +72,12 @@ void moderato_features_rx_destroy(struct moderato_rx *rx)
 			moderato_features[i]->rx_destroy(rx);
 }
 
-/* Return: 0, or an error; what there is goes with moderato_rx_destroy() */
+/* Return: 0, or an error; moderato_rx_destroy() frees what exists */
 int moderato_features_rx_create(struct moderato_rx *rx)
 {
 	int err = 0;
 
-	/* As it is without any of them */
+	/* Defaults */
 	rx->fill = moderato_pool_alloc;
 	rx->headroom = NET_SKB_PAD;
 	rx->dir = DMA_FROM_DEVICE;

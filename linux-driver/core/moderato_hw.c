@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registers of the MAC, apart from the few that the data path writes */
+/* Registers outside the data path */
 
 #include <linux/bitfield.h>
 #include <linux/iopoll.h>
 
 #include "moderato_hw.h"
 
-/* A stop waits for the frame under way: 1.6 ms for 2048 octets at 10 Mb/s. Beside
- * flows, also for the forwarded ones that stand before it (offload_table.c).
+/* A stop waits for the frame in progress: 1.6 ms for 2048 octets at 10 Mb/s.
+ * With a flow table, forwarded frames that are queued before it add to that
+ * (offload_table.c).
  */
 #define MODERATO_STOP_POLL_US		10
 #define MODERATO_STOP_TIMEOUT_US	150000
 
-/* Register map 1.x that has the register */
+/* Minor version of the register map that first has FEATURES */
 #define MODERATO_FEATURES_SINCE		3
 
 const struct moderato_direction moderato_rx_directions[] = {
@@ -56,10 +57,10 @@ const struct moderato_direction moderato_tx_directions[] = {
 static_assert(ARRAY_SIZE(moderato_rx_directions) == MODERATO_MAX_QUEUES);
 static_assert(ARRAY_SIZE(moderato_tx_directions) == MODERATO_MAX_QUEUES);
 
-/* What hardware with FEATURES_JUMBO keeps up with */
+/* Largest MTU with FEATURES_JUMBO */
 #define MODERATO_JUMBO_MTU		9000
 
-/* Frames of at most half a FIFO let the next one in while one leaves */
+/* A frame of at most half a FIFO lets the next one in while it leaves */
 static unsigned int moderato_hw_max_mtu(u32 capability)
 {
 	u32 rx = FIELD_GET(MODERATO_CAPABILITY_RX_FIFO_ORDER, capability);
@@ -71,7 +72,7 @@ static unsigned int moderato_hw_max_mtu(u32 capability)
 	return max(min(fifo, page), MODERATO_OVERHEAD) - MODERATO_OVERHEAD;
 }
 
-/* Return: 0 when all these bits of STATUS are set */
+/* Return: 0 once all bits of @idle are set in STATUS */
 static int moderato_hw_wait_idle(struct moderato_priv *priv, u32 idle)
 {
 	u32 status;
@@ -82,8 +83,8 @@ static int moderato_hw_wait_idle(struct moderato_priv *priv, u32 idle)
 				  MODERATO_STOP_TIMEOUT_US);
 }
 
-/* Nothing is enabled afterwards but the interrupt of a ring that halts, which
- * register map 1.0 does not know and ignores.
+/* Disables everything but the interrupt of a halted ring. Register map 1.0 has
+ * no such interrupt and ignores the bit.
  */
 int moderato_hw_reset(struct moderato_priv *priv)
 {
@@ -105,7 +106,7 @@ static u32 moderato_hw_features(const void __iomem *regs)
 	return readl(regs + MODERATO_FEATURES);
 }
 
-/* In each direction; asked before anything else is known of the hardware */
+/* Number of queues, before the driver knows anything else of the hardware */
 unsigned int moderato_hw_queues(const void __iomem *regs)
 {
 	if (readl(regs + MODERATO_ID) != MODERATO_ID_VALUE)
@@ -155,7 +156,7 @@ int moderato_hw_init(struct moderato_priv *priv)
 				     "rings or FIFOs are too small: CAPABILITY reads %#x\n",
 				     capability);
 
-	/* A boot loader may have left it running */
+	/* A boot loader may have left the DMA running */
 	if (moderato_hw_reset(priv))
 		return dev_err_probe(priv->dev, -EBUSY,
 				     "the DMA does not stop\n");
@@ -183,8 +184,8 @@ void moderato_hw_set_hash(struct moderato_priv *priv, u64 hash)
 	writel(upper_32_bits(hash), priv->regs + MODERATO_HASH_HIGH);
 }
 
-/* The addresses that the interface has beside its own. One that stays where it
- * is in the list is accepted all the time.
+/* Writes the interface's additional unicast addresses. An address that keeps
+ * its place in the list is accepted without a gap.
  *
  * Return: whether the hardware has room for all of them
  */
@@ -213,8 +214,8 @@ bool moderato_hw_set_unicast(struct moderato_priv *priv)
 	return true;
 }
 
-/* Whether pause frames are sent and obeyed on a link of @speed Mb/s. Without a
- * link neither, so that no pause outlasts it.
+/* Sets whether the MAC sends and obeys pause frames on a link of @speed Mb/s.
+ * Without a link it does neither, so that no pause outlasts the link.
  */
 void moderato_hw_set_pause(struct moderato_priv *priv, int speed, bool tx,
 			   bool rx)
@@ -229,8 +230,8 @@ void moderato_hw_set_pause(struct moderato_priv *priv, int speed, bool tx,
 	       FIELD_PREP(MODERATO_PAUSE_TX, tx), priv->regs + MODERATO_PAUSE);
 }
 
-/* When the other end is to pause: for an Rx ring of that order, and frames of so
- * many octets
+/* Sets when the link partner has to pause, for an Rx ring of @order and frames
+ * of @frame octets
  */
 void moderato_hw_set_pause_marks(struct moderato_priv *priv, u8 order,
 				 unsigned int frame)
@@ -270,7 +271,8 @@ void moderato_hw_moderate(struct moderato_priv *priv,
 	writel(c->frames, regs + MODERATO_DIR_FRAMES);
 }
 
-/* @usecs: the longest delay; 0: the hardware chooses nothing by itself */
+/* @usecs: the longest delay that the hardware may choose; 0: it does not adapt
+ */
 void moderato_hw_pace(struct moderato_queue *q, u32 usecs)
 {
 	u32 offset = MODERATO_RX_PACING_LONGEST - MODERATO_RX_BASE +
@@ -304,8 +306,8 @@ void moderato_ring_free(struct moderato_priv *priv, struct moderato_ring *ring)
 				  ring->desc, ring->dma);
 }
 
-/* From here on the direction runs, with no descriptor and no interrupt until
- * the first doorbell and re-arm. Its indices start at 0 after every enable.
+/* Starts the DMA, with no descriptor and no interrupt until the first doorbell
+ * and re-arm. Indices start at 0 after each enable.
  */
 void moderato_ring_start(struct moderato_priv *priv,
 			 struct moderato_ring *ring)
@@ -321,11 +323,11 @@ void moderato_ring_start(struct moderato_priv *priv,
 	moderato_hw_ctrl(priv, 0, ring->dir->enable);
 }
 
-/* The hardware touches neither descriptors nor buffers afterwards; what it
- * completed before stays completed.
+/* Stops the DMA. After success, the hardware does not access descriptors and
+ * buffers any more; completed descriptors stay completed.
  *
- * Return: 0, or an error if it does not stop. Then it may write for ever to
- * what the ring holds; see struct moderato_ring.
+ * Return: 0, or an error if the DMA does not stop. Then the hardware may still
+ * write to the ring and its buffers: see struct moderato_ring.
  */
 int moderato_ring_stop(struct moderato_priv *priv, struct moderato_ring *ring)
 {
@@ -343,8 +345,8 @@ int moderato_ring_stop(struct moderato_priv *priv, struct moderato_ring *ring)
 	return err;
 }
 
-/* Whether memory refused a descriptor or its status. Such a ring takes no more
- * descriptors until it is disabled. Register map 1.0 never tells.
+/* Whether a bus error on a descriptor or its status halted the ring. It fetches
+ * no descriptors until it is disabled. Register map 1.0 never reports this.
  */
 bool moderato_ring_halted(const struct moderato_priv *priv,
 			  const struct moderato_ring *ring)

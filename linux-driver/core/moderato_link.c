@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The link, which phylink keeps track of */
+/* The link, by phylink */
 
 #include <linux/property.h>
 
 #include "moderato_hw.h"
 
-/* The MAC follows its PHY's clock and knows neither speed nor duplex, so that
- * phylink has nothing to set here: it tracks the link and the carrier. The
- * speed says how long frames take to leave, and pauses last.
+/* Nothing to configure: the MAC follows its PHY's clock and knows neither speed
+ * nor duplex. phylink tracks the link and the carrier. The driver uses the
+ * speed for pause times, and for the time in which frames leave.
  */
 static void moderato_mac_config(struct phylink_config *config,
 				unsigned int mode,
@@ -48,9 +48,9 @@ static bool moderato_has_rates(struct moderato_priv *priv)
 	       MODERATO_CAPABILITY_RATES;
 }
 
-/* What the MAC can follow, of which phylink takes what the interface can carry.
- * RGMII has an octet per clock at 1000 Mb/s only, and a nibble below, which not
- * every interface between MAC and pins knows.
+/* Speeds that the MAC can follow; phylink restricts them to those of the
+ * interface. RGMII transfers an octet per clock at 1000 Mb/s only, and a nibble
+ * below, which not every interface between MAC and pins supports.
  */
 static unsigned long moderato_capabilities(struct moderato_priv *priv,
 					   phy_interface_t mode)

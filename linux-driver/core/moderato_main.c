@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Moderato Ethernet MAC: probe and remove, ndo_*, link */
+/* Moderato Ethernet MAC: probe and remove, net device operations */
 
 #include <linux/crc32.h>
 #include <linux/module.h>
@@ -12,7 +12,7 @@
 #include "moderato_features.h"
 #include "moderato_hw.h"
 
-/* NAPI, and Tx interrupts that are few but prompt */
+/* Defaults: NAPI; few Tx interrupts, but prompt ones */
 static const struct moderato_config moderato_default_config = {
 	.rx = { .frames = 1 },
 	.tx = { .frames = 32, .usecs = MODERATO_PROMPT_USECS },
@@ -22,12 +22,14 @@ static const struct moderato_config moderato_default_config = {
 	.tx_ops = &moderato_tx_poll_ops,
 };
 
-/* As far as the hardware goes */
+/* Adapts the defaults to the hardware */
 static void moderato_set_defaults(struct moderato_priv *priv)
 {
 	struct moderato_config config = moderato_default_config;
 
-	/* DIM, which it would be otherwise, gains nothing on a single CPU */
+	/* Without pacing, adaptive-rx would select DIM, which gains nothing on
+	 * a single CPU
+	 */
 	config.adaptive_rx = priv->has_pacing;
 	config.paces = priv->has_pacing;
 	config.rx_order = min(config.rx_order, priv->max_order);
@@ -41,7 +43,7 @@ static void moderato_set_defaults(struct moderato_priv *priv)
 
 /* Up and down -------------------------------------------------------------- */
 
-/* Return: 0, or an error, and none is left */
+/* Return: 0, or an error; then no queue is left */
 static int moderato_create_queues(struct moderato_priv *priv)
 {
 	struct moderato_queue *q;
@@ -84,8 +86,8 @@ static int moderato_down(struct moderato_priv *priv)
 	return err;
 }
 
-/* While a port runs, Linux' watchdog mistakes a stopped queue that is not used for
- * one that stands still. What is sent by it is dropped.
+/* Starts unused queues of a running port: Linux' watchdog would mistake a
+ * stopped queue for one that hangs. The driver drops frames sent to them.
  */
 void moderato_start_unused(struct moderato_priv *priv)
 {
@@ -115,12 +117,14 @@ static int moderato_open(struct net_device *ndev)
 	return 0;
 }
 
-/* Frames on the Tx ring leave while there is a link */
+/* With a link, frames on the Tx ring still leave */
 static int moderato_stop(struct net_device *ndev)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);
 
-	/* Also queues without rings; a poll may wake the others until they are down */
+	/* Queues without rings, too. A poll may wake the others until they are
+	 * down.
+	 */
 	netif_tx_disable(ndev);
 	if (moderato_down(priv))
 		moderato_give_up(priv);
@@ -133,8 +137,8 @@ static int moderato_stop(struct net_device *ndev)
 
 /* Reset -------------------------------------------------------------------- */
 
-/* A ring that halts again and again is not reset more often than that: it must
- * not keep the CPU from everything else.
+/* Shortest time between two resets of a ring that keeps halting, so that resets
+ * do not take all of the CPU
  */
 #define MODERATO_RESET_INTERVAL	(HZ / 10)
 
@@ -147,13 +151,13 @@ static void moderato_schedule_reset(struct moderato_priv *priv, int bit)
 			      delay <= MODERATO_RESET_INTERVAL ? delay : 0);
 }
 
-/* Return: whether the ring is halted; then its reset is on the way */
+/* Return: whether the ring is halted; then its reset is scheduled */
 bool moderato_reset_if_halted(struct moderato_priv *priv,
 			      const struct moderato_ring *ring)
 {
 	if (!moderato_ring_halted(priv, ring))
 		return false;
-	/* What is not re-armed keeps its line up */
+	/* A ring that is not re-armed keeps its interrupt line high */
 	moderato_disarm(ring);
 	moderato_schedule_reset(priv, ring->dir->reset);
 	return true;
@@ -165,7 +169,7 @@ static void moderato_tx_timeout(struct net_device *ndev, unsigned int queue)
 				moderato_tx_directions[queue].reset);
 }
 
-/* Whether the ring is to be reset; counts and tells if it halted */
+/* Whether the ring needs a reset; counts and logs a halt */
 static bool moderato_reset_wanted(struct moderato_priv *priv,
 				  const struct moderato_ring *ring)
 {
@@ -205,9 +209,9 @@ static void moderato_reset_task(struct work_struct *work)
 	rtnl_unlock();
 }
 
-/* After a DMA did not stop: no ring is started any more, since the hardware
- * would go on with its old indices. Whoever asks is told that the device is
- * not there.
+/* Gives up the device after a DMA did not stop: no ring may start again, since
+ * the hardware would continue with its old indices. Commands report that the
+ * device is absent.
  */
 void moderato_give_up(struct moderato_priv *priv)
 {
@@ -239,7 +243,9 @@ static void moderato_set_rx_mode(struct net_device *ndev)
 			 MODERATO_CTRL_ALLMULTI, set);
 }
 
-/* What the hardware forgets when it loses power; the rings bring their own */
+/* Writes the registers that lose their values without power; rings write their
+ * own
+ */
 static void moderato_restore(struct moderato_priv *priv)
 {
 	struct net_device *ndev = priv->ndev;
@@ -270,7 +276,7 @@ static int moderato_change_mtu(struct net_device *ndev, int mtu)
 	struct moderato_priv *priv = netdev_priv(ndev);
 	const struct moderato_config config = priv->queue[0].config;
 
-	/* Tx rings for the buffers that they have */
+	/* New Tx rings, if their copy buffers are too small */
 	return moderato_change(priv, &config, mtu, true,
 			       moderato_has_jumbo(priv));
 }
@@ -317,7 +323,7 @@ static int moderato_get_address(struct moderato_priv *priv)
 {
 	int err = of_get_ethdev_address(priv->dev->of_node, priv->ndev);
 
-	/* The address may be in a memory that is not there yet */
+	/* The memory with the address may not have probed yet */
 	if (err == -EPROBE_DEFER)
 		return err;
 	if (err) {
@@ -329,7 +335,9 @@ static int moderato_get_address(struct moderato_priv *priv)
 	return 0;
 }
 
-/* The net device, with as many queues as there may be; it uses one at first */
+/* The net device, with all queues that the hardware may have; one is used at
+ * first
+ */
 static struct net_device *moderato_alloc(struct platform_device *pdev,
 					 void __iomem *regs)
 {
@@ -410,7 +418,7 @@ static int moderato_probe(struct platform_device *pdev)
 	if (err)
 		goto err_dim;
 	netif_carrier_off(ndev);
-	/* They have no rings until the port is up */
+	/* Queues have no rings until the port is up */
 	netif_tx_stop_all_queues(ndev);
 	err = register_netdev(ndev);
 	if (err)
@@ -439,7 +447,7 @@ static void moderato_remove(struct platform_device *pdev)
 	phylink_destroy(priv->phylink);
 }
 
-/* The DMA must not write to the memory of the kernel that comes next */
+/* The DMA must not write to the next kernel's memory */
 static void moderato_shutdown(struct platform_device *pdev)
 {
 	struct net_device *ndev = platform_get_drvdata(pdev);

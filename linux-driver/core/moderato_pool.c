@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Buffers of receive rings that are polled. Only a softirq may use a page_pool. */
+/* Buffers of polled receive rings, from a page pool. Only a softirq may use
+ * one.
+ */
 
 #include <net/page_pool/helpers.h>
 
 #include "moderato_priv.h"
 
-/* Of no NAPI until its ring is up: the pool of a ring that is given up before
- * must not be torn from one that runs.
+/* The pool has no NAPI until its ring is up: freeing a ring that never ran must
+ * not disable direct recycling for the ring that runs.
  */
 int moderato_pool_create(struct moderato_rx *rx)
 {
@@ -17,7 +19,7 @@ int moderato_pool_create(struct moderato_rx *rx)
 		.dev = rx->dev,
 		.netdev = rx->ndev,
 		.dma_dir = rx->dir,
-		/* Of jumbo frames, each has pages of its own */
+		/* Each jumbo frame has pages of its own */
 		.order = get_order(rx->truesize),
 		.max_len = PAGE_SIZE << get_order(rx->truesize),
 	};
@@ -57,8 +59,8 @@ void moderato_pool_free(struct moderato_rx *rx,
 	page_pool_free_va(rx->pool, buf->data, false);
 }
 
-/* Skbs that are freed where they were polled put their page straight back into
- * the pool; not where several polls may be at it.
+/* skbs freed in the poll's context return their page to the pool directly,
+ * unless several polls share the ring
  */
 void moderato_pool_up(struct moderato_rx *rx)
 {
@@ -66,7 +68,7 @@ void moderato_pool_up(struct moderato_rx *rx)
 		WRITE_ONCE(rx->pool->p.napi, &rx->queue->napi);
 }
 
-/* Not for a later poll, of another ring */
+/* Ends that before another ring uses the poll */
 void moderato_pool_down(struct moderato_rx *rx)
 {
 	page_pool_disable_direct_recycling(rx->pool);

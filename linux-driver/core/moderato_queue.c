@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A queue: its rings and its interrupts, up and down */
+/* One queue: its rings and interrupts, up and down */
 
 #include "moderato_features.h"
 #include "moderato_priv.h"
@@ -22,7 +22,7 @@ static irqreturn_t moderato_tx_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* Disabled until moderato_rx_up() and moderato_tx_up() */
+/* The interrupts stay disabled until moderato_rx_up() and moderato_tx_up() */
 static int moderato_request_irqs(struct moderato_queue *q)
 {
 	const char *name = q->priv->ndev->name;
@@ -84,9 +84,9 @@ static void moderato_destroy_rings(struct moderato_queue *q)
 	q->rx = NULL;
 }
 
-/* Rings and interrupts, without which it cannot be up
+/* Creates rings and requests interrupts.
  *
- * Return: 0, or an error, and nothing is left
+ * Return: 0, or an error; then nothing is left
  */
 int moderato_queue_create(struct moderato_queue *q)
 {
@@ -100,7 +100,9 @@ int moderato_queue_create(struct moderato_queue *q)
 	return err;
 }
 
-/* After it is down. The queue stays stopped: no sender may meet freed rings */
+/* Called after moderato_queue_down(). The queue stays stopped, so that no
+ * sender uses freed rings.
+ */
 void moderato_queue_destroy(struct moderato_queue *q)
 {
 	netdev_tx_reset_queue(q->tx->txq);
@@ -114,8 +116,9 @@ void moderato_queue_up(struct moderato_queue *q)
 	moderato_tx_up(q->tx);
 }
 
-/* Harmless if it is down already. Return: 0, or an error if some DMA does not
- * stop
+/* Does nothing if the queue is down already.
+ *
+ * Return: 0, or an error if a DMA does not stop
  */
 int moderato_queue_down(struct moderato_queue *q)
 {

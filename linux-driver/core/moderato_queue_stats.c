@@ -27,7 +27,7 @@ static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
 				  total[MODERATO_RX1_DROP_BUFFER];
 		return;
 	}
-	/* What was lost before it had a queue is the first one's */
+	/* The first queue counts frames lost before they had a queue */
 	stats->hw_drop_overruns = total[MODERATO_RX_DROP_FIFO] +
 				  total[MODERATO_RX_DROP_RING];
 	stats->hw_drops = stats->hw_drop_overruns +
@@ -50,7 +50,7 @@ static void moderato_get_queue_stats_tx(struct net_device *ndev, int queue,
 	stats->bytes = tx.bytes;
 }
 
-/* Of queues that are there and not used now */
+/* Sums of the queues that are not used now */
 static void moderato_get_base_stats(struct net_device *ndev,
 				    struct netdev_queue_stats_rx *rx,
 				    struct netdev_queue_stats_tx *tx)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Receive ring: buffers, and one completed descriptor turned into one skb.
- * When and in which context that happens is up to who calls: see rx_napi.c.
+/* Receive ring: buffers, and one skb for each completed descriptor. The caller
+ * decides when, and in which context: see rx_napi.c.
  */
 
 #include <linux/bitfield.h>
@@ -28,17 +28,16 @@ static void moderato_rx_layout(struct moderato_rx *rx, unsigned int mtu)
 		roundup_pow_of_two(SKB_HEAD_ALIGN(rx->headroom + rx->room));
 }
 
-/* While a ring is filled, in process context. The memory may have to be waited
- * for, but a ring that is too long for it is refused: no process is killed to
- * make room for one.
+/* For filling a ring, in process context: waits for memory, but fails rather
+ * than killing a process for a ring that is too long
  */
 #define MODERATO_RX_FILL	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-/* While it runs */
+/* For a running ring */
 #define MODERATO_RX_REFILL	(GFP_ATOMIC | __GFP_NOWARN)
 
-/* A hard interrupt may not touch a page_pool: its lockless cache and its
- * ring's lock belong to softirqs. Page fragments are safe everywhere.
+/* A hard interrupt must not use a page pool, whose lockless cache and lock are
+ * for softirqs. Page fragments work in all contexts.
  */
 static bool moderato_rx_map_frag(struct moderato_rx *rx,
 				 struct moderato_rx_buf *buf, void *data)
@@ -103,8 +102,8 @@ moderato_rx_build(struct moderato_rx *rx, const struct moderato_rx_buf *buf,
 	return skb;
 }
 
-/* Puts another buffer into a slot. Return: false if there is no memory for one;
- * nothing is changed then
+/* Gives a slot a new buffer. Return: false if there is no memory; then nothing
+ * changes
  */
 bool moderato_rx_replace(struct moderato_rx *rx, u32 slot)
 {
@@ -119,8 +118,8 @@ bool moderato_rx_replace(struct moderato_rx *rx, u32 slot)
 
 /* Data path ---------------------------------------------------------------- */
 
-/* What the hardware says of a frame beside its octets, before the stack looks at
- * them
+/* Copies what the descriptor says of a frame to its skb, before the stack has
+ * it
  */
 void moderato_rx_tell(struct moderato_rx *rx, u32 slot, u32 status,
 		      struct sk_buff *skb, struct moderato_rx_done *done)
@@ -130,12 +129,12 @@ void moderato_rx_tell(struct moderato_rx *rx, u32 slot, u32 status,
 	if (status & MODERATO_DESC_STATUS_STAMPED && rx->stamp)
 		rx->stamp(rx, skb);
 	if (rx->ndev->features & NETIF_F_RXCSUM) {
-		/* In memory it has the order of the frame's octets */
+		/* In memory, the sum has the order of the frame's octets */
 		skb->csum = csum_unfold((__force __sum16)cpu_to_le16(word));
 		skb->ip_summed = CHECKSUM_COMPLETE;
 	}
 	if (status & MODERATO_DESC_STATUS_TAGGED) {
-		/* It was in the frame */
+		/* The frame had the tag on the wire */
 		done->bytes += VLAN_HLEN;
 		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q),
 				       FIELD_GET(MODERATO_DESC_RX_CHECKSUM_TCI,
@@ -144,11 +143,11 @@ void moderato_rx_tell(struct moderato_rx *rx, u32 slot, u32 status,
 	skb_record_rx_queue(skb, rx->queue->index);
 }
 
-/* Takes the frame that completed the descriptor at @index with @status. Its slot
- * gets another buffer, and never stays empty: if there is no memory for one, the
- * frame is dropped and its own buffer is used again.
+/* Takes the frame that completed the descriptor at @index with @status, and
+ * gives its slot a new buffer. Without memory for one, the driver drops the
+ * frame and reuses its buffer: no slot stays empty.
  *
- * Return: the frame, or NULL if there is none
+ * Return: the frame, or NULL
  */
 struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 				 struct moderato_rx_done *done)
@@ -160,8 +159,8 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	struct moderato_rx_buf fresh;
 	struct sk_buff *skb;
 
-	/* It did not fit, or memory refused some of it; or it was urgent, and
-	 * is gone
+	/* Too long, refused by memory, or an urgent frame that was taken out of
+	 * turn
 	 */
 	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||
 		     len < ETH_HLEN || len > rx->longest)) {
@@ -194,7 +193,7 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	return skb;
 }
 
-/* Gives the taken descriptors back, with one doorbell for all of them */
+/* Posts the taken descriptors again, with one doorbell for all */
 void moderato_rx_finish(struct moderato_rx *rx,
 			const struct moderato_rx_done *done)
 {
@@ -203,8 +202,8 @@ void moderato_rx_finish(struct moderato_rx *rx,
 
 	moderato_doorbell(&rx->ring, rx->ring.producer);
 
-	/* Once in 2^16 descriptors. A CPU that does nothing but receive does
-	 * not get to the work that keeps up with the hardware's counters.
+	/* Once in 2^16 descriptors: the work that reads the hardware's counters
+	 * does not run on a CPU that only receives
 	 */
 	if (unlikely(rx->ring.consumer < done->taken))
 		moderato_stats_look(rx->queue->priv);
@@ -221,7 +220,8 @@ void moderato_rx_finish(struct moderato_rx *rx,
 
 /* Life --------------------------------------------------------------------- */
 
-/* A buffer for each slot; what was got stays when there is too little memory */
+/* Allocates a buffer for each slot; without memory, those allocated so far stay
+ */
 static int moderato_rx_alloc_all(struct moderato_rx *rx)
 {
 	u32 size = moderato_size(rx->ring.order);
@@ -249,7 +249,7 @@ static int moderato_rx_alloc_all(struct moderato_rx *rx)
 	return ok ? 0 : -ENOMEM;
 }
 
-/* All descriptors as the hardware expects them when it starts */
+/* Writes all descriptors as the hardware expects them at the start */
 void moderato_rx_fill(struct moderato_rx *rx)
 {
 	u32 control = FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH, rx->room);
@@ -308,7 +308,7 @@ void moderato_rx_destroy(struct moderato_rx *rx)
 {
 	u32 size = moderato_size(rx->ring.order);
 
-	/* Of a stuck ring, buffers and pool are left behind */
+	/* The hardware may still write to the buffers of a stuck ring */
 	if (!rx->ring.stuck) {
 		for (u32 slot = 0; rx->buf && slot < size; slot++)
 			if (rx->buf[slot].data)
@@ -322,7 +322,7 @@ void moderato_rx_destroy(struct moderato_rx *rx)
 	kfree(rx);
 }
 
-/* With the ring as moderato_rx_fill() left it */
+/* Starts a ring that moderato_rx_fill() has prepared */
 void moderato_rx_up(struct moderato_rx *rx)
 {
 	struct moderato_queue *q = rx->queue;
@@ -344,8 +344,8 @@ void moderato_rx_up(struct moderato_rx *rx)
 	moderato_rearm(ring);
 }
 
-/* Frames that reached memory before are handed to the stack. Harmless if it is
- * down already.
+/* Stops the ring, and passes on the frames in memory. Does nothing if the ring
+ * is down already.
  *
  * Return: 0, or an error if the DMA does not stop
  */
@@ -361,7 +361,7 @@ int moderato_rx_down(struct moderato_rx *rx)
 	disable_irq(q->rx_irq);
 	rx->ops->stop(rx);
 	cancel_work_sync(&q->rx_dim.work);
-	/* It may have been re-armed meanwhile */
+	/* The strategy may have re-armed it meanwhile */
 	moderato_disarm(&rx->ring);
 	if (rx->pool)
 		moderato_pool_down(rx);
@@ -379,10 +379,9 @@ int moderato_rx_reset(struct moderato_rx *rx)
 	return 0;
 }
 
-/* Puts @rx in the place of the running ring. What can fail was done when it
- * was created, so that the interface never ends up without one, unless the
- * hardware does not let go of the old one; what takes time was done then, or
- * is done when it runs, so that few frames are missed.
+/* Replaces the running ring by @rx. All that can fail was done at its creation,
+ * so the interface never lacks a ring, unless the old DMA does not stop. Slow
+ * work was done then as well, or follows, so that few frames are missed.
  */
 int moderato_rx_install(struct moderato_queue *q, struct moderato_rx *rx)
 {

@@ -5,7 +5,7 @@
 
 #include "moderato_priv.h"
 
-/* Octets at 1 Gb/s wrap in 34 s; see moderato_rx_finish(), too */
+/* Octets at 1 Gb/s wrap in 34 s; see also moderato_rx_finish() */
 #define MODERATO_STATS_PERIOD	(10 * HZ)
 
 #define MODERATO_RX_REG(name)	(MODERATO_RX_BASE + MODERATO_DIR_##name)
@@ -81,20 +81,21 @@ const char moderato_counter_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_TX_DROP_LENGTH] = "tx_drop_length",
 	[MODERATO_DMA_ERRORS] = "dma_errors",
 	[MODERATO_RX_VLAN_FILTERED] = "rx_vlan_filtered",
-	/* Of queue 1; those above are of queue 0, or of the whole */
+	/* Queue 1; the counters above are of queue 0, or of the device */
 	[MODERATO_RX1_INTERRUPTS] = "rx1_interrupts",
 	[MODERATO_TX1_INTERRUPTS] = "tx1_interrupts",
 	[MODERATO_RX1_DROP_RING] = "rx1_drop_ring",
 	[MODERATO_RX1_DROP_BUFFER] = "rx1_drop_buffer",
 	[MODERATO_TX1_DROP_LENGTH] = "tx1_drop_length",
-	/* Of those that the hardware forwards by itself */
+	/* Frames that the hardware forwards */
 	[MODERATO_RX_FLOW_FRAMES] = "rx_flow_frames",
 	[MODERATO_RX_FLOW_DROPS] = "rx_flow_drops",
 };
 
 static_assert(ARRAY_SIZE(moderato_counter_names) == MODERATO_PRIVATE_COUNTERS);
 
-/* Extends each counter, or only notes its value. Interrupts come in between. */
+/* Extends each counter, or only notes its value. Interrupts may run in between.
+ */
 static void moderato_stats_walk(struct moderato_priv *priv, bool count)
 {
 	struct moderato_hw_stats *stats = &priv->hw_stats;
@@ -112,10 +113,10 @@ static void moderato_stats_walk(struct moderato_priv *priv, bool count)
 	}
 }
 
-/* In any context */
+/* Works in any context */
 void moderato_stats_look(struct moderato_priv *priv)
 {
-	/* Asleep, it may have no power to answer */
+	/* A suspended device may have no power to answer */
 	if (netif_device_present(priv->ndev))
 		moderato_stats_walk(priv, true);
 }
@@ -144,7 +145,7 @@ void moderato_stats_init(struct moderato_priv *priv)
 	moderato_stats_resync(priv);
 }
 
-/* Counts from now on: what the counters hold is of somebody before, or gone */
+/* Counts from now on: what the counters hold belongs to a previous user */
 void moderato_stats_resync(struct moderato_priv *priv)
 {
 	moderato_stats_walk(priv, false);
@@ -248,7 +249,7 @@ void moderato_get_stats64(struct net_device *ndev,
 				  total[MODERATO_RX_OVERSIZE];
 	stats->rx_missed_errors += total[MODERATO_RX1_DROP_RING];
 	stats->rx_over_errors += total[MODERATO_RX1_DROP_BUFFER];
-	/* Of completed descriptors: with what did not fit, and bus errors */
+	/* Errors of completed descriptors: wrong length, and bus errors */
 	stats->rx_errors = stats->rx_fifo_errors + stats->rx_crc_errors +
 			   stats->rx_length_errors + rx_errors;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transmit ring: posting frames, and taking back one completed descriptor. In
- * which context skbs are freed is up to who calls: see tx_poll.c.
+/* Transmit ring: posts frames, and takes back completed descriptors. The caller
+ * decides in which context skbs are freed: see tx_poll.c.
  */
 
 #include <linux/bitfield.h>
@@ -15,7 +15,9 @@
 
 /* Data path ---------------------------------------------------------------- */
 
-/* Posts @skb, mapped at @dma; @plan: NULL if nothing is asked of the hardware */
+/* Posts @skb, mapped at @dma. @plan: NULL if the hardware has nothing to do but
+ * send
+ */
 static __always_inline void
 moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb, dma_addr_t dma,
 		 const struct moderato_tx_plan *plan)
@@ -43,7 +45,7 @@ moderato_tx_post(struct moderato_tx *tx, struct sk_buff *skb, dma_addr_t dma,
 	ring->producer++;
 }
 
-/* What the hardware is to do with it, if it can do anything */
+/* Fills @plan with the requests to the hardware */
 static void moderato_tx_plan_asked(const struct moderato_tx *tx,
 				   const struct sk_buff *skb,
 				   struct moderato_tx_plan *plan)
@@ -62,7 +64,7 @@ static void moderato_tx_plan_asked(const struct moderato_tx *tx,
 	if (plan->stamp)
 		plan->flags |= MODERATO_TX_PLANNED;
 
-	/* Not at an odd octet, which no protocol of the stack's own asks for */
+	/* Not at an odd octet, which the stack's own protocols never use */
 	if (features & MODERATO_FEATURES_TX_CHECKSUM) {
 		unsigned int start = skb_checksum_start_offset(skb);
 
@@ -80,7 +82,8 @@ static void moderato_tx_plan_asked(const struct moderato_tx *tx,
 		plan->way = MODERATO_TX_GATHER;
 }
 
-/* Posts @skb as it is. Return: its octets, or a negative error */
+/* Posts @skb in one piece, where it is. Return: its octets, or a negative error
+ */
 static __always_inline int moderato_tx_map(struct moderato_tx *tx,
 					   struct sk_buff *skb,
 					   const struct moderato_tx_plan *plan)
@@ -88,12 +91,12 @@ static __always_inline int moderato_tx_map(struct moderato_tx *tx,
 	dma_addr_t dma;
 
 	if (unlikely(!moderato_tx_space(tx))) {
-		/* Somebody woke the queue of a full ring */
+		/* The queue was woken although the ring is full */
 		netdev_err_once(tx->ndev,
 				"Tx ring full while the queue is on\n");
 		return -EBUSY;
 	}
-	/* dma_map_single() would ask each time whether it comes from vmalloc() */
+	/* dma_map_single() would check for vmalloc() memory each time */
 	dma = dma_map_page(tx->dev, virt_to_page(skb->data),
 			   offset_in_page(skb->data), skb->len, DMA_TO_DEVICE);
 	if (unlikely(dma_mapping_error(tx->dev, dma)))
@@ -102,7 +105,7 @@ static __always_inline int moderato_tx_map(struct moderato_tx *tx,
 	return skb->len;
 }
 
-/* One that could not be posted, for the reason @err */
+/* Drops an skb that could not be posted. @err: the reason */
 static noinline __cold netdev_tx_t
 moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
 		   bool flush)
@@ -110,8 +113,8 @@ moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
 	bool busy = err == -EBUSY;
 
 	if (busy) {
-		/* The first skb that is to be cut may find a ring that is too
-		 * full for it; from then on the queue stops early enough.
+		/* The first GSO skb may find the ring too full for it; from
+		 * then on the queue stops early enough.
 		 */
 		moderato_tx_stop_when_full(tx);
 	} else {
@@ -125,8 +128,8 @@ moderato_tx_refuse(struct moderato_tx *tx, struct sk_buff *skb, int err,
 	return busy ? NETDEV_TX_BUSY : NETDEV_TX_OK;
 }
 
-/* For a stamp of @skb, or of the last frame that it became. Somebody waits for
- * it, whatever moderates other completions.
+/* Requests an interrupt for the timestamp of @skb, or of its last segment: an
+ * application waits for it, however other completions are moderated.
  */
 static void moderato_tx_ask(struct moderato_tx *tx, struct sk_buff *skb)
 {
@@ -138,8 +141,8 @@ static void moderato_tx_ask(struct moderato_tx *tx, struct sk_buff *skb)
 			    MODERATO_DESC_CONTROL_INTERRUPT);
 }
 
-/* Posts one that needs a plan: the hardware can do more than send it, or cannot
- * send it as it is. Return: its octets, or a negative error
+/* Posts an skb that needs a plan: the hardware has more to do than send it, or
+ * cannot send it as it is. Return: its octets, or a negative error
  */
 static noinline int moderato_tx_planned(struct moderato_tx *tx,
 					struct sk_buff *skb)
@@ -172,7 +175,9 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	if (tx->ops->prepare)
 		tx->ops->prepare(tx);
 
-	/* The stack has just looked at gso_size, too; one branch is for all */
+	/* The stack has just read gso_size, so it is in the cache; one branch
+	 * covers all conditions
+	 */
 	if (unlikely(tx->asks | skb->data_len | skb_shinfo(skb)->gso_size |
 		     sums))
 		len = moderato_tx_planned(tx, skb);
@@ -184,24 +189,23 @@ netdev_tx_t moderato_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 	skb_tx_timestamp(skb);
 	if (!tx->prompt &&
 	    !(skb_shinfo(skb)->tx_flags & SKBTX_IN_PROGRESS)) {
-		/* The skb may wait long for being freed: neither its socket
-		 * nor its connection may wait with it.
+		/* The skb may wait long before it is freed: its socket and its
+		 * connection must not wait with it.
 		 */
 		skb_orphan(skb);
 		nf_reset_ct(skb);
 	}
 	moderato_tx_stop_when_full(tx);
 
-	/* Byte queue limits know only of frames that come back promptly: a
-	 * frame that waits for 127 others would stop the queue that is to
-	 * bring them.
+	/* Byte queue limits count only frames that are freed promptly. A frame
+	 * that waits for 127 others would stop the queue that has to send them.
 	 */
 	if (tx->prompt)
 		flush = __netdev_tx_sent_queue(tx->txq, len, !flush);
 	else
 		flush |= netif_xmit_stopped(tx->txq);
 
-	/* From the doorbell on, the skb may be gone */
+	/* After the doorbell, the skb may be freed at any time */
 	if (flush)
 		moderato_tx_ring_doorbell(tx);
 	if (tx->ops->posted)
@@ -217,8 +221,8 @@ void moderato_tx_unmap(struct moderato_tx *tx, struct moderato_tx_buf *buf)
 		dma_unmap_single(tx->dev, buf->dma, buf->len, DMA_TO_DEVICE);
 }
 
-/* @len octets of @skb as they count in statistics: of segments, only the last one
- * may be short
+/* The octets on the wire of @len octets of @skb; of segments, only the last one
+ * may be padded
  */
 static unsigned int moderato_tx_wire_octets(const struct sk_buff *skb,
 					    const struct moderato_tx_buf *buf,
@@ -245,7 +249,7 @@ static void moderato_tx_take_stamp(struct moderato_tx *tx, u16 index,
 				    le32_to_cpu(tx->ring.desc[slot].checksum));
 }
 
-/* See moderato_tx_take(): with the last of its pieces, a tag, a stamp */
+/* moderato_tx_take() for frames in pieces, or with a tag or a timestamp */
 struct sk_buff *moderato_tx_take_planned(struct moderato_tx *tx,
 					 struct moderato_tx_done *done)
 {
@@ -254,7 +258,7 @@ struct sk_buff *moderato_tx_take_planned(struct moderato_tx *tx,
 	struct moderato_tx_buf *buf =
 		&tx->buf[moderato_slot(index, ring->order)];
 	struct sk_buff *skb = buf->skb;
-	/* Of one slot, it may be a frame that was cut from the skb */
+	/* A single slot may hold one segment of the skb */
 	u32 len = buf->more ? skb->len : buf->len;
 	unsigned int octets;
 	u16 segments;
@@ -287,14 +291,15 @@ struct sk_buff *moderato_tx_take_planned(struct moderato_tx *tx,
 	}
 	done->frames += segments;
 
-	/* The slots must be left before moderato_start_xmit() fills them anew */
+	/* The slots must be read before moderato_start_xmit() fills them again
+	 */
 	smp_store_release(&ring->consumer, (u16)(last + 1));
 	return skb;
 }
 
-/* Takes the oldest frame off the ring if the hardware is done with it. Statistics
- * count frames as they are on the wire, without the FCS, in both directions: with
- * padding, and with a tag that the hardware puts in.
+/* Takes the oldest frame off the ring if it is completed. Statistics count
+ * frames as on the wire, without the FCS, in both directions: with padding, and
+ * with a tag that the hardware inserts.
  *
  * Return: its skb, for the caller to free, or NULL
  */
@@ -307,7 +312,7 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 	unsigned int len;
 	u32 status;
 
-	/* Before it has completed, the slot may be being filled */
+	/* Until the slot has completed, another CPU may be filling it */
 	if (!moderato_ring_completed(ring, &status))
 		return NULL;
 	buf = &tx->buf[moderato_slot(ring->consumer, ring->order)];
@@ -329,12 +334,12 @@ struct sk_buff *moderato_tx_take(struct moderato_tx *tx,
 		done->bytes += max_t(u32, len, ETH_ZLEN);
 	}
 
-	/* The slot must be left before moderato_start_xmit() fills it anew */
+	/* The slot must be read before moderato_start_xmit() fills it again */
 	smp_store_release(&ring->consumer, (u16)(ring->consumer + 1));
 	return skb;
 }
 
-/* After the last frame was taken: counts, and wakes the queue */
+/* Ends a pass: counts frames, and wakes the queue */
 void moderato_tx_finish(struct moderato_tx *tx,
 			const struct moderato_tx_done *done)
 {
@@ -354,9 +359,9 @@ void moderato_tx_finish(struct moderato_tx *tx,
 	netdev_tx_completed_queue(tx->txq, done->accounted_frames,
 				  done->accounted_bytes);
 
-	/* The consumer index is published before the stop bit is read. Pairs
-	 * with the barrier in netif_txq_try_stop(): either the queue sees the
-	 * space, or this sees that it stopped.
+	/* Publish the consumer index before reading the stop bit. Pairs with
+	 * the barrier in netif_txq_try_stop(): either the queue sees the space,
+	 * or this CPU sees that it stopped.
 	 */
 	smp_mb();
 	if (unlikely(netif_tx_queue_stopped(tx->txq)) &&
@@ -365,7 +370,7 @@ void moderato_tx_finish(struct moderato_tx *tx,
 		netif_tx_wake_queue(tx->txq);
 }
 
-/* From anywhere, with transmissions locked out */
+/* Frees all sent skbs. For any context, with transmissions locked out. */
 void moderato_tx_reclaim(struct moderato_tx *tx)
 {
 	struct moderato_tx_done done = {};
@@ -378,9 +383,9 @@ void moderato_tx_reclaim(struct moderato_tx *tx)
 
 /* Strategy ----------------------------------------------------------------- */
 
-/* Chooses the strategy that the configuration asks for, on a running or a
- * stopped ring, with the interrupt disabled. Frames on the ring stay there:
- * whoever comes next frees them, so nothing is lost and nothing leaks.
+/* Selects the strategy of the configuration, for a running or a stopped ring,
+ * with the interrupt disabled. Frames stay on the ring, and the new strategy
+ * frees them.
  */
 static void moderato_tx_choose(struct moderato_tx *tx)
 {
@@ -393,12 +398,12 @@ static void moderato_tx_choose(struct moderato_tx *tx)
 		     (!config->tx_ops->quiet && moderato_tx_prompt(&config->tx));
 	__netif_tx_unlock_bh(tx->txq);
 
-	/* What it started looks at the strategy under the lock, and so does not
-	 * take frames any more.
+	/* Its timer checks the strategy under the lock, and so takes no more
+	 * frames
 	 */
 	if (old->stop)
 		old->stop(tx);
-	/* An Rx interrupt that saw what was there before may be about to mask
+	/* An Rx interrupt that still saw the old strategy may be about to mask
 	 * this ring, which no poll would then arm again: see
 	 * moderato_tx_poll_comes().
 	 */
@@ -406,8 +411,8 @@ static void moderato_tx_choose(struct moderato_tx *tx)
 	moderato_tx_moderate(tx->queue, !tx->ops->quiet);
 }
 
-/* With the interrupt disabled until the very end, see moderato_tx_choose(). A
- * ring that halts raises it, whatever else does.
+/* Called with the interrupt disabled, see moderato_tx_choose(). A halted ring
+ * raises the interrupt with every strategy.
  */
 static void moderato_tx_resume(struct moderato_tx *tx)
 {
@@ -420,7 +425,7 @@ static void moderato_tx_resume(struct moderato_tx *tx)
 	}
 }
 
-/* Under traffic */
+/* Changes the strategy under traffic */
 void moderato_tx_switch(struct moderato_tx *tx)
 {
 	disable_irq(tx->queue->tx_irq);
@@ -447,7 +452,7 @@ struct moderato_tx *moderato_tx_create(struct moderato_queue *q, u8 order)
 	tx->ops = q->config.tx_ops;
 	tx->asks = priv->features & MODERATO_FEATURES_TX_CHECKSUM;
 	tx->reserve = 1;
-	/* Until it is up */
+	/* Until moderato_tx_up() */
 	tx->draining = true;
 	tx->planned = moderato_tx_take_planned;
 	moderato_features_tx_create(tx);
@@ -474,8 +479,8 @@ void moderato_tx_destroy(struct moderato_tx *tx)
 	kfree(tx);
 }
 
-/* What a ring's own buffers are for. Where frames may be long they have the size
- * of the present ones, and a change of the MTU takes a new ring.
+/* The MTU that copy buffers have to suit. With jumbo frames they have the size
+ * of the present MTU, and another MTU needs a new ring.
  */
 static unsigned int moderato_tx_copy_mtu(const struct moderato_priv *priv)
 {
@@ -495,7 +500,8 @@ void moderato_tx_up(struct moderato_tx *tx)
 	memset(ring->desc, 0, moderato_size(ring->order) * sizeof(*ring->desc));
 	moderato_ring_start(priv, ring);
 	tx->rung = 0;
-	/* Who sends for XDP sees all of that */
+	/* Pairs with the acquire of senders for XDP: they see a complete ring
+	 */
 	smp_store_release(&tx->draining, false);
 	netdev_tx_reset_queue(tx->txq);
 	moderato_tx_choose(tx);
@@ -514,8 +520,8 @@ static bool moderato_tx_drained(struct moderato_tx *tx)
 	       moderato_completed(status, last, tx->ring.order);
 }
 
-/* What is on the ring, in octets on the wire; some may leave meanwhile, so that
- * no skb is looked at.
+/* Octets on the wire of all frames on the ring. Reads no skb, since some may
+ * leave meanwhile.
  */
 static u32 moderato_tx_octets(const struct moderato_tx *tx)
 {
@@ -528,8 +534,7 @@ static u32 moderato_tx_octets(const struct moderato_tx *tx)
 			&tx->buf[moderato_slot(index, ring->order)];
 
 		octets += buf->len + ETH_FCS_LEN + MODERATO_WIRE_OVERHEAD;
-		/* Of each segment but the first one, with headers of the
-		 * longest kind
+		/* Each segment after the first adds the longest kind of headers
 		 */
 		if (buf->segs > 1)
 			octets += (buf->segs - 1) * (MODERATO_TX_HEADER_BYTES +
@@ -542,7 +547,7 @@ static u32 moderato_tx_octets(const struct moderato_tx *tx)
 static void moderato_tx_drain(struct moderato_tx *tx)
 {
 	struct moderato_priv *priv = tx->queue->priv;
-	/* Another queue's frames leave in turn with these, and forwarded ones */
+	/* Frames of other queues, and forwarded ones, share the wire */
 	u32 senders = priv->used + !!priv->offload;
 	u32 limit = senders * moderato_drain_usecs(moderato_tx_octets(tx),
 						   READ_ONCE(priv->speed));
@@ -553,13 +558,13 @@ static void moderato_tx_drain(struct moderato_tx *tx)
 				  MODERATO_DRAIN_POLL_US, limit, false, tx);
 }
 
-/* Frees one that did not leave. One that the hardware may still read stays,
- * but nobody waits for it: neither its socket nor its connection.
+/* Frees an unsent frame. If the hardware may still read it, the skb stays, but
+ * its socket and its connection do not wait.
  */
 static void moderato_tx_drop(struct moderato_tx *tx,
 			     struct moderato_tx_buf *buf)
 {
-	/* Of a frame in pieces, one has the skb */
+	/* One slot of a frame in pieces has the skb */
 	if (!buf->skb)
 		return;
 	dev_core_stats_tx_dropped_inc(tx->ndev);
@@ -584,7 +589,8 @@ static void moderato_tx_flush(struct moderato_tx *tx)
 	moderato_tx_reclaim(tx);
 	local_bh_enable();
 
-	/* All pieces of a frame before its skb, and pages with it, is freed */
+	/* Unmap all pieces of a frame before freeing its skb, and pages with it
+	 */
 	for (u16 index = ring->consumer;
 	     !ring->stuck && index != ring->producer; index++) {
 		struct moderato_tx_buf *buf =
@@ -598,8 +604,9 @@ static void moderato_tx_flush(struct moderato_tx *tx)
 							    ring->order)]);
 }
 
-/* Frames on the ring get the time that they take to leave; those of a ring that
- * is halted, or that has no link, are freed. Harmless if it is down already.
+/* Stops the ring. Frames get the time that they take to leave; those of a
+ * halted ring, or without a link, are freed. Does nothing if the ring is down
+ * already.
  *
  * Return: 0, or an error if the DMA does not stop
  */
@@ -618,8 +625,8 @@ int moderato_tx_down(struct moderato_tx *tx)
 
 	moderato_tx_drain(tx);
 
-	/* The interrupt may have woken the queue if it looked at @draining
-	 * just before it was set; now nobody does any more.
+	/* The interrupt may have woken the queue if it read @draining just
+	 * before; with the interrupt off, nothing does.
 	 */
 	disable_irq(tx->queue->tx_irq);
 	__netif_tx_lock_bh(tx->txq);
@@ -645,9 +652,7 @@ int moderato_tx_reset(struct moderato_tx *tx)
 	return 0;
 }
 
-/* Puts @tx in the place of the running ring; fails only if the hardware does
- * not let go of that
- */
+/* Replaces the running ring by @tx; fails only if the old DMA does not stop */
 int moderato_tx_install(struct moderato_queue *q, struct moderato_tx *tx)
 {
 	struct moderato_tx *old = q->tx;
@@ -658,7 +663,7 @@ int moderato_tx_install(struct moderato_queue *q, struct moderato_tx *tx)
 		moderato_give_up(q->priv);
 	else
 		moderato_tx_up(tx);
-	/* A poll may still look at it, as may netpoll */
+	/* A poll, or netpoll, may still use the old ring */
 	synchronize_net();
 	moderato_tx_destroy(old);
 	return err;

@@ -114,7 +114,7 @@ static void ring_drain(struct kunit *test)
 	/* As many and as long frames as there can be, at the lowest rate */
 	KUNIT_EXPECT_GT(test, moderato_drain_usecs(4096 * 16384, 10), 53687091);
 	KUNIT_EXPECT_LT(test, moderato_drain_usecs(4096 * 16384, 10), 70000000);
-	/* Nothing leaves, so nobody waits */
+	/* Without a link nothing leaves, and nothing waits */
 	KUNIT_EXPECT_EQ(test, moderato_drain_usecs(longest, 0), 0);
 }
 
@@ -193,7 +193,7 @@ static void coalesce_clocks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_clocks_to_usecs(25, HZ_ODD), 2);
 }
 
-/* What ethtool -c shows is what ethtool -C would set again */
+/* ethtool -C with the values of ethtool -c changes nothing */
 static void coalesce_round_trip(struct kunit *test)
 {
 	static const u32 clocks[] = { 1000000, 12500000, 33333333, 75000000,
@@ -263,7 +263,7 @@ static void coalesce_fit(struct kunit *test)
 	for (int i = 0; i < ARRAY_SIZE(wanted); i++) {
 		struct moderato_coalesce c = wanted[i];
 
-		/* What the hardware can do stays as it is */
+		/* Settings that the hardware can apply stay */
 		moderato_coalesce_fit(&c, 8, 100000);
 		KUNIT_EXPECT_MEMEQ(test, &c, &wanted[i], sizeof(c));
 
@@ -449,7 +449,7 @@ static void rxnfc_vlan(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word.value, 0x00a00081);
 	KUNIT_EXPECT_EQ(test, word.mask, 0x00e0ffff);
 
-	/* Of another type: what is said, not what is implied */
+	/* Another type: the named value wins over the implied one */
 	fs.h_ext.vlan_etype = htons(ETH_P_8021AD);
 	fs.m_ext.vlan_etype = htons(0xffff);
 	KUNIT_EXPECT_EQ(test, moderato_rule_words(&fs, &word, 1), 1);

@@ -77,7 +77,8 @@ static void cut_add_frag(struct kunit *test, struct sk_buff *skb, int i,
 	skb_add_rx_frag(skb, i, page, offset, size, 2 * PAGE_SIZE);
 }
 
-/* An skb of random payload behind @header octets that the caller fills in */
+/* An skb with a random payload after @header octets, which the caller fills in
+ */
 static struct sk_buff *cut_skb(struct kunit *test, unsigned int header,
 			       const struct cut_layout *layout,
 			       struct rnd_state *rnd)
@@ -87,7 +88,7 @@ static struct sk_buff *cut_skb(struct kunit *test, unsigned int header,
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, cut_free,
 							   skb));
-	/* So that the IP header is aligned behind an Ethernet header */
+	/* Aligns the IP header after an Ethernet header */
 	skb_reserve(skb, 62);
 	skb_put_zero(skb, header);
 	prandom_bytes_state(rnd, skb_put(skb, layout->head), layout->head);
@@ -100,7 +101,7 @@ static struct sk_buff *cut_skb(struct kunit *test, unsigned int header,
 	return skb;
 }
 
-/* What IP and TCP hand to a device that cuts */
+/* A GSO skb as IP and TCP make it */
 static struct sk_buff *cut_tcp(struct kunit *test,
 			       const struct cut_layout *layout,
 			       const struct cut_shape *shape,
@@ -155,7 +156,7 @@ static struct sk_buff *cut_tcp(struct kunit *test,
 	return skb;
 }
 
-/* What the hardware does with the word of a descriptor */
+/* Inserts a checksum as the hardware does */
 static void cut_insert(u8 *frame, unsigned int len, u32 word)
 {
 	unsigned int start, place;
@@ -246,7 +247,7 @@ static void cut_gso_inserts(struct kunit *test)
 			cut_compare_gso(test, layout, shape, true);
 }
 
-/* A payload of exactly so many frames, and one octet more or less */
+/* Payloads of exactly N frames, and of one octet more or less */
 static void cut_gso_boundary(struct kunit *test)
 {
 	const struct cut_shape *shape = &cut_shapes[0];
@@ -359,7 +360,7 @@ static void cut_udp_zero(struct kunit *test)
 	offset = 4 + moderato_cut_offset(&cut);
 	moderato_cut_next(&cut, frame + offset);
 
-	/* What was missing to all ones */
+	/* Adds what the sum lacks to all ones */
 	memcpy(skb->data + start + 8, frame + offset + check, 2);
 	moderato_cut_start(&cut, skb, false);
 	moderato_cut_next(&cut, frame + offset);

@@ -16,7 +16,7 @@
 #define FLOW_CLOCK_HZ	100000000
 #define FLOW_ALL	(MODERATO_FEATURES_VLAN | MODERATO_FEATURES_FLOW_NAT)
 
-/* What a rule matches; with room for what none may */
+/* Fields of a rule, and one that no rule may have */
 struct flow_key {
 	struct flow_dissector_key_meta meta;
 	struct flow_dissector_key_control control;
@@ -35,7 +35,7 @@ struct flow_made {
 	struct flow_rule *rule;
 };
 
-/* Of interfaces only their address counts */
+/* Only the addresses of the interfaces matter */
 static struct net_device flow_peer;
 
 static const u8 flow_mac[2 * ETH_ALEN] = {
@@ -187,7 +187,7 @@ static int flow_entry(const struct flow_made *made, u32 features,
 
 	if (!err)
 		moderato_flow_entry(&spec, entry);
-	/* Whoever is refused is told why */
+	/* Each error has a reason */
 	if (!err != !extack._msg)
 		return -EBADMSG;
 	return err;
@@ -469,7 +469,7 @@ static void flow_refused_actions(struct kunit *test)
 	FLOW_REFUSED(flow_mangle(made, tcp, 4, 0, 0));
 	FLOW_REFUSED(flow_mangle(made, udp, 0, 0, 0));
 	FLOW_REFUSED(flow_mangle(made, ip6, 8, 0, 0));
-	/* To nobody */
+	/* No destination address */
 	FLOW_REFUSED(flow_mangle(made, eth, 0, 0, 0);
 		     flow_mangle(made, eth, 4, 0, ~0x0000ffff));
 	FLOW_REFUSED(made->rule->action.num_entries--);

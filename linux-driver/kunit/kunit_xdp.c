@@ -75,7 +75,7 @@ static void xdp_refused(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL_MSG(test, extack._msg, "%d", i);
 		KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(extack._msg, c->says),
 					  "%d: %s", i, extack._msg);
-		/* As it is to be read: with whose it is, and to its end */
+		/* The message names XDP, and is complete */
 		KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, ": XDP "));
 		KUNIT_ASSERT_GT(test, strlen(extack._msg), strlen(why));
 		KUNIT_EXPECT_STREQ(test, why, extack._msg +
@@ -85,7 +85,7 @@ static void xdp_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_xdp_refuse("why", NULL), -EOPNOTSUPP);
 }
 
-/* Of sockets without copies: @room is what a chunk has for the hardware */
+/* Zero-copy sockets: @room is what a chunk has for the hardware */
 static void xdp_sockets_refused(struct kunit *test)
 {
 	static const u32 around = MODERATO_STAMP_OCTETS + MODERATO_RX_OFFSET +
@@ -196,7 +196,7 @@ static struct moderato_tx *xdp_ring(struct kunit *test, u16 index)
 	return tx;
 }
 
-/* What the hardware writes when the frame at @index has left */
+/* Completes the frame at @index as the hardware does */
 static void xdp_complete(struct moderato_tx *tx, u16 index, u32 status)
 {
 	u32 slot = moderato_slot(index, XDP_ORDER);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Several queues: how many there are (ethtool -l), and which one a received frame
- * goes to: a hash of its flow chooses an entry of a table.
+/* Two queues: the number in use (ethtool -l), and the queue of a received
+ * frame, which a hash of its flow selects from a table.
  */
 
 #include <linux/bitfield.h>
@@ -22,7 +22,7 @@ static void moderato_channels_apply_table(struct moderato_priv *priv)
 		       priv->regs + MODERATO_RSS_TABLE_0 + 4 * i);
 }
 
-/* What the hardware has forgotten after a reset, or never knew */
+/* Writes the registers, which a reset has cleared */
 void moderato_channels_apply(struct moderato_priv *priv)
 {
 	if (!priv->rss)
@@ -51,13 +51,13 @@ static void moderato_channels_default_table(struct moderato_priv *priv)
 					    ethtool_rxfh_indir_default(i, priv->used));
 }
 
-/* Where several queues are used, each is best at a CPU of its own */
+/* Each queue has a CPU of its own, if several are used */
 static const struct cpumask *moderato_queue_cpu(const struct moderato_queue *q)
 {
 	return cpumask_of(cpumask_local_spread(q->index, NUMA_NO_NODE));
 }
 
-/* While the interrupts are requested, who spreads them is told where to */
+/* Sets the affinity hint while the interrupts are requested */
 static void moderato_channels_hint(struct moderato_queue *q, bool on)
 {
 	const struct cpumask *mask = NULL;
@@ -68,8 +68,8 @@ static void moderato_channels_hint(struct moderato_queue *q, bool on)
 	irq_update_affinity_hint(q->tx_irq, mask);
 }
 
-/* Each queue's interrupts, and what a CPU sends, at its CPU. That is where they
- * begin when their number changes; what the user says then stays.
+/* Binds each queue's interrupts and transmissions to its CPU whenever the
+ * number of queues changes; the user may change that afterwards.
  */
 static void moderato_channels_spread(struct moderato_priv *priv)
 {
@@ -81,7 +81,7 @@ static void moderato_channels_spread(struct moderato_priv *priv)
 	for (q = priv->queue; q < moderato_used_end(priv); q++) {
 		const struct cpumask *mask = moderato_queue_cpu(q);
 
-		/* It works without, too, though less well */
+		/* Failure costs speed only */
 		irq_set_affinity(q->rx_irq, mask);
 		irq_set_affinity(q->tx_irq, mask);
 		netif_set_xps_queue(priv->ndev, mask, q->index);
@@ -90,9 +90,10 @@ static void moderato_channels_spread(struct moderato_priv *priv)
 
 /* Transmission ---------------------------------------------------------------- */
 
-/* A sender past the stack may have chosen a queue that is not used any more, and has
- * no rings (pktgen, packet sockets). While the port runs, such a queue is not stopped
- * (moderato_start_unused()). -L waits for senders that found it used.
+/* A sender that bypasses the stack (pktgen, packet sockets) may have chosen a
+ * queue that is no longer used and has no rings. While the port runs, such a
+ * queue is not stopped (moderato_start_unused()). -L waits for senders that
+ * found the queue used.
  */
 static netdev_tx_t moderato_channels_start_xmit(struct sk_buff *skb,
 						struct net_device *ndev)
@@ -117,7 +118,7 @@ static void moderato_get_channels(struct net_device *ndev,
 	channels->combined_count = priv->used;
 }
 
-/* Frames go to the used ones, if the user has not said where they go */
+/* Distributes frames over the used queues, unless the user has set the table */
 static void moderato_channels_use(struct moderato_priv *priv, unsigned int number)
 {
 	WRITE_ONCE(priv->used, number);
@@ -126,7 +127,9 @@ static void moderato_channels_use(struct moderato_priv *priv, unsigned int numbe
 	moderato_channels_apply_table(priv);
 }
 
-/* Ends those from @from on of a running port; a DMA that does not stop ends all */
+/* Takes down the queues from @from on of a running port. If a DMA does not
+ * stop, all queues go down.
+ */
 static int moderato_channels_remove(struct moderato_queue *from,
 				    struct moderato_queue *end)
 {
@@ -143,8 +146,8 @@ static int moderato_channels_remove(struct moderato_queue *from,
 	return err;
 }
 
-/* They run before anybody knows of them. Return: 0, or an error, and all is as
- * it was
+/* Starts queues before anything uses them. Return: 0, or an error; then nothing
+ * has changed
  */
 static int moderato_channels_more(struct moderato_priv *priv, unsigned int number)
 {
@@ -165,15 +168,17 @@ static int moderato_channels_more(struct moderato_priv *priv, unsigned int numbe
 		return err;
 	}
 
-	/* Whoever sees their number sees their rings: netpoll, in any context */
+	/* Publishes the rings before their number: netpoll may read it in any
+	 * context
+	 */
 	synchronize_net();
 	moderato_channels_use(priv, number);
 	moderato_channels_spread(priv);
 	return 0;
 }
 
-/* Nobody knows of them any more before they end. Return: 0, or an error if some
- * DMA does not stop
+/* Removes queues from use before they go down. Return: 0, or an error if a DMA
+ * does not stop
  */
 static int moderato_channels_fewer(struct moderato_priv *priv,
 				   unsigned int number)
@@ -181,14 +186,15 @@ static int moderato_channels_fewer(struct moderato_priv *priv,
 	struct moderato_queue *end = moderato_used_end(priv);
 
 	moderato_channels_use(priv, number);
-	/* Never fails with fewer, and waits for those that transmit or poll */
+	/* Never fails for fewer queues, and waits for transmissions and polls
+	 */
 	netif_set_real_num_queues(priv->ndev, number, number);
 	if (!netif_running(priv->ndev))
 		return 0;
 	return moderato_channels_remove(priv->queue + number, end);
 }
 
-/* The first queue runs on all the while */
+/* The first queue keeps running */
 static int moderato_set_channels(struct net_device *ndev,
 				 struct ethtool_channels *channels)
 {
@@ -206,7 +212,7 @@ static int moderato_set_channels(struct net_device *ndev,
 
 /* Hash and table -------------------------------------------------------------- */
 
-/* What of a frame the hash is made of: all that it can be (RSS_TYPES) */
+/* Fields of the hash: all that RSS_TYPES can select */
 static int moderato_get_rxfh_fields(struct ethtool_rxnfc *cmd)
 {
 	cmd->data = 0;
@@ -240,7 +246,7 @@ static int moderato_channels_get_rxnfc(struct net_device *ndev,
 
 /* Life ---------------------------------------------------------------------- */
 
-/* With the first one's hardware and configuration known */
+/* After the first queue's hardware and configuration are known */
 static int moderato_channels_init(struct moderato_priv *priv)
 {
 	struct platform_device *pdev = to_platform_device(priv->dev);
@@ -250,7 +256,7 @@ static int moderato_channels_init(struct moderato_priv *priv)
 	if (!FIELD_GET(MODERATO_FEATURES_QUEUES, priv->features))
 		return 0;
 	priv->netdev_ops.ndo_start_xmit = moderato_channels_start_xmit;
-	/* Their controller may not be there yet */
+	/* The interrupt controller may not have probed yet */
 	irqs = platform_irq_count(pdev);
 	if (irqs < 0)
 		return irqs;
@@ -286,7 +292,7 @@ static int moderato_channels_init(struct moderato_priv *priv)
 	return 0;
 }
 
-/* A frame says which one it came by */
+/* The descriptor carries the queue */
 static int moderato_channels_rx_create(struct moderato_rx *rx)
 {
 	rx->more |= rx->queue->priv->count > 1;

@@ -7,7 +7,7 @@
 #define MODERATO_RSS_TABLE		BIT(MODERATO_RSS_TABLE_BITS)
 #define MODERATO_RSS_TABLE_WORDS	(BIT(MODERATO_RSS_TABLE_BITS) / 32)
 
-/* Which queue a received frame goes to, as the registers have it */
+/* RSS registers: they select the queue of a received frame */
 struct moderato_rss {
 	u32 types;
 	u32 table[MODERATO_RSS_TABLE_WORDS];

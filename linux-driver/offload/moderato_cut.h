@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copies an skb into frames: in one pass over its data that also sums, and so
- * fills in checksums, and cuts a GSO skb. Only the CPU's memory is touched; the
- * ring is tx_copy.c's.
+/* Copies an skb to frames. One pass over its data also sums it, fills in
+ * checksums, and segments a GSO skb. This file works on memory only; tx_copy.c
+ * has the ring.
  */
 #ifndef MODERATO_CUT_H
 #define MODERATO_CUT_H
@@ -15,18 +15,17 @@
 
 #include "moderato_ring.h"
 
-/* Octets copied in one turn of the loop: all loads come before the stores, so
- * that none waits for its data
+/* Octets per round of the loop. All loads precede the stores, so that no store
+ * waits for its data.
  */
 #define MODERATO_COPY_TURN	(8 * sizeof(u32))
 
-/* Copies @len octets, and sums what it copied rather than what it left behind:
- * a page that a program maps may change meanwhile. csum_partial_copy_nocheck()
- * does that on RISC-V in two passes, the second one over memory that a
- * write-through cache does not hold; it is for what cannot be read and written
- * in words.
+/* Copies @len octets, and sums the copy rather than the source: a page that a
+ * program maps may change meanwhile. On RISC-V, csum_partial_copy_nocheck()
+ * takes two passes, and in the second one a write-through cache does not hold
+ * the data; it serves here for unaligned data only.
  *
- * Return: the sum, as csum_partial() gives it
+ * Return: the sum, as csum_partial() returns it
  */
 static inline __wsum moderato_copy_sum(void *to, const void *from,
 				       unsigned int len)
@@ -41,8 +40,8 @@ static inline __wsum moderato_copy_sum(void *to, const void *from,
 
 	odd = (unsigned long)from & 1;
 	if (odd) {
-		/* The first octet of a pair, whose second one comes below as
-		 * the first of another: the sum is swapped for it at the end.
+		/* The first octet of an odd address becomes the second of a
+		 * pair: the sum is swapped for it at the end.
 		 */
 		u8 first = *(const u8 *)from;
 
@@ -113,15 +112,15 @@ static inline __wsum moderato_copy_sum(void *to, const void *from,
 	return csum_shift(sum, odd);
 }
 
-/* @data, @left: what is to be copied next, up to the end of its fragment
- * @frag: the one that follows
- * @rest: octets not copied yet, in all fragments
- * @header: octets in front of each frame, of an skb that is cut; else 0
+/* @data, @left: next data to copy, up to the end of its fragment
+ * @frag: the fragment after that
+ * @rest: octets to copy in all fragments
+ * @header: octets of headers of each segment; 0 if the skb is not segmented
  * @size: octets of data in each frame but the last one
- * @ip_sum: of the IPv4 header without its length, identification and checksum
- * @tcp_sum: of the TCP header and the pseudo-header without lengths, sequence
- *	     number, flags and checksum
- * @flags: the word of the TCP header that they are in
+ * @ip_sum: sum of the IPv4 header without length, identification and checksum
+ * @tcp_sum: sum of the TCP header and the pseudo-header without lengths,
+ * sequence number, flags and checksum
+ * @flags: the word of the TCP header with the flags
  */
 struct moderato_cut {
 	const struct sk_buff *skb;
@@ -140,7 +139,7 @@ struct moderato_cut {
 	bool inserts;
 };
 
-/* Nothing of an skb is in high memory: the device has no NETIF_F_HIGHDMA */
+/* No part of an skb is in high memory: the device has no NETIF_F_HIGHDMA */
 static inline void moderato_cut_advance(struct moderato_cut *cut)
 {
 	const struct skb_shared_info *info = skb_shinfo(cut->skb);
@@ -179,8 +178,8 @@ static inline __wsum moderato_cut_take(struct moderato_cut *cut, u8 *to,
 	return sum;
 }
 
-/* What all frames of a GSO skb have in common. Return: whether it is one that
- * the features of tx_copy.c ask for
+/* Prepares what all segments of a GSO skb share. Return: whether tx_copy.c has
+ * announced this kind
  */
 static inline bool moderato_cut_start_gso(struct moderato_cut *cut)
 {
@@ -221,7 +220,7 @@ static inline bool moderato_cut_start_gso(struct moderato_cut *cut)
 
 /* @inserts: the hardware sums, if there is anything to sum
  *
- * Return: how many frames @skb becomes; 0 if it makes no sense
+ * Return: number of frames; 0 if @skb is invalid
  */
 static inline unsigned int moderato_cut_start(struct moderato_cut *cut,
 					      const struct sk_buff *skb,
@@ -242,7 +241,7 @@ static inline unsigned int moderato_cut_start(struct moderato_cut *cut,
 	return DIV_ROUND_UP(cut->rest, cut->size);
 }
 
-/* What the hardware is to insert into each frame; 0: nothing */
+/* The request for a checksum in each frame; 0: none */
 static inline u32 moderato_cut_insertion(const struct moderato_cut *cut)
 {
 	const struct sk_buff *skb = cut->skb;
@@ -261,14 +260,14 @@ static inline u32 moderato_cut_insertion(const struct moderato_cut *cut)
 	return moderato_insertion(start, start + skb->csum_offset);
 }
 
-/* Octets of the next frame: none that follows is longer */
+/* Octets of the next frame; no later frame is longer */
 static inline unsigned int moderato_cut_len(const struct moderato_cut *cut)
 {
 	return cut->header + min(cut->size, cut->rest);
 }
 
-/* Where in a word a frame has to start for most of its data to lie there as in
- * its source, so that it is copied in words
+/* Offset in a word at which a frame has to start, so that most of its data has
+ * the alignment of its source and is copied in words
  */
 static inline unsigned int moderato_cut_offset(const struct moderato_cut *cut)
 {
@@ -281,8 +280,8 @@ static inline unsigned int moderato_cut_offset(const struct moderato_cut *cut)
 	return start % sizeof(u32);
 }
 
-/* The segment with @size octets of data, whose sum is @sum. The header's fields
- * need not be aligned, see above.
+/* Writes headers of a segment with @size octets of data, whose sum is @sum. The
+ * header's fields may be unaligned, see above.
  */
 static inline void moderato_cut_headers(struct moderato_cut *cut, u8 *to,
 					unsigned int size, __wsum sum)
@@ -306,7 +305,7 @@ static inline void moderato_cut_headers(struct moderato_cut *cut, u8 *to,
 				   (__force __wsum)id));
 	put_unaligned(check, (__sum16 *)(ip + offsetof(struct iphdr, check)));
 
-	/* What is told once is told with the first octet, or with the last */
+	/* CWR belongs to the first segment, FIN and PSH to the last */
 	if (!first)
 		flags &= ~TCP_FLAG_CWR;
 	if (cut->rest)
@@ -329,7 +328,7 @@ static inline void moderato_cut_headers(struct moderato_cut *cut, u8 *to,
 	cut->seq += size;
 }
 
-/* As skb_checksum_help() does it, but in the pass that copies */
+/* Does the work of skb_checksum_help() in the pass that copies */
 static inline void moderato_cut_whole(struct moderato_cut *cut, u8 *to)
 {
 	const struct sk_buff *skb = cut->skb;
@@ -344,7 +343,7 @@ static inline void moderato_cut_whole(struct moderato_cut *cut, u8 *to)
 	start = skb_checksum_start_offset(skb);
 	moderato_cut_take(cut, to, start);
 	sum = moderato_cut_take(cut, to + start, cut->rest);
-	/* 0 would say that there is none */
+	/* 0 would mean that there is no checksum */
 	check = csum_fold(sum) ?: CSUM_MANGLED_0;
 	put_unaligned(check, (__sum16 *)(to + start + skb->csum_offset));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A rule of Linux' flow table as the hardware's registers hold it, where in the
- * hardware's table it has to be, and when it was used last
+/* An entry of the flow table: the registers for a flow of Linux' flow table,
+ * its place in the hardware's table, and its age
  */
 #ifndef MODERATO_FLOW_H
 #define MODERATO_FLOW_H
@@ -23,8 +23,8 @@
 
 #include "moderato_regs.h"
 
-/* What the registers hold of a flow, in their order: its packets, up to @ports,
- * and as what they leave
+/* Registers of an entry, in their order: the packet as received up to @ports,
+ * then as sent
  */
 struct moderato_entry {
 	u32 source;
@@ -39,7 +39,7 @@ struct moderato_entry {
 	u32 sums;
 };
 
-/* What of a packet's headers changes */
+/* Header fields that may change */
 struct moderato_headers {
 	u8 mac[2 * ETH_ALEN];
 	__be32 source;
@@ -47,11 +47,13 @@ struct moderato_headers {
 	__be16 ports[2];
 };
 
-/* @in: the interface that receives them
- * @out: the one that sends them
- * @before, @after: their headers, there and here; no @mac before
+/* A flow, parsed
+ * @in: ifindex of the receiving interface
+ * @out: sending interface
+ * @before, @after: headers as received and as sent; @before has no @mac
  * @protocol: TCP or UDP
- * @vid: of the VLAN they come by, if it is @tagged
+ * @vid: VLAN of the received packets, if @tagged
+ * @tag: tag to insert, as in the register
  */
 struct moderato_flow_spec {
 	int in;
@@ -89,7 +91,7 @@ static inline int moderato_flow_vlan(const struct flow_rule *rule, u32 features,
 	return 0;
 }
 
-/* Those that begin or end a connection go to software anyhow */
+/* The first and last packets of a connection go to software in any case */
 static inline bool moderato_flow_tcp_fits(const struct flow_rule *rule)
 {
 	const __be16 seen = cpu_to_be16(be32_to_cpu(TCP_FLAG_SYN |
@@ -104,8 +106,8 @@ static inline bool moderato_flow_tcp_fits(const struct flow_rule *rule)
 	return !tcp.key->flags && !(tcp.mask->flags & ~seen);
 }
 
-/* Whether a rule names IPv4 packets of one TCP or UDP flow and no others, in as
- * many words as the hardware compares
+/* Whether a rule names exactly one TCP or UDP flow of IPv4, in fields that the
+ * hardware compares
  */
 static inline bool moderato_flow_is_exact(const struct flow_rule *rule)
 {
@@ -172,7 +174,7 @@ static inline int moderato_flow_match(const struct flow_rule *rule,
 	return moderato_flow_vlan(rule, features, spec, extack);
 }
 
-/* Octets of headers as in the packet, four at a time; @mask has those that stay */
+/* Replaces four octets of a header; @mask has the bits that stay */
 static inline void moderato_mangle_word(void *word,
 					const struct flow_action_entry *act)
 {
@@ -239,7 +241,7 @@ static inline int moderato_flow_action(const struct flow_action_entry *act,
 	case FLOW_ACTION_MANGLE:
 		return moderato_flow_mangle(act, spec);
 	case FLOW_ACTION_CSUM:
-		/* Those of all that changes are changed anyhow */
+		/* The hardware updates all checksums of what it changes */
 		return act->csum_flags & ~(TCA_CSUM_UPDATE_FLAG_IPV4HDR |
 					   TCA_CSUM_UPDATE_FLAG_TCP |
 					   TCA_CSUM_UPDATE_FLAG_UDP) ?
@@ -296,7 +298,7 @@ static inline int moderato_flow_actions(const struct flow_rule *rule,
 	return 0;
 }
 
-/* What @rule says, if hardware with @features can do it
+/* Parses @rule, for hardware with @features.
  *
  * Return: 0, or an error that @extack explains
  */
@@ -311,7 +313,7 @@ static inline int moderato_flow_parse(const struct flow_rule *rule,
 
 /* Entries ------------------------------------------------------------------- */
 
-/* A sum of words as in a packet, after one of them has changed */
+/* Updates a sum of a packet's words for a changed word */
 static inline __wsum moderato_sum_changed(__wsum sum, __be32 before,
 					  __be32 after)
 {
@@ -321,7 +323,7 @@ static inline __wsum moderato_sum_changed(__wsum sum, __be32 before,
 			(__force __wsum)after);
 }
 
-/* In 16 bits, the packet's first octet in bits 7:0 */
+/* Folds to 16 bits, the packet's first octet in bits 7:0 */
 static inline u16 moderato_sum_fold(__wsum sum)
 {
 	return le16_to_cpu((__force __le16)~csum_fold(sum));
@@ -336,7 +338,7 @@ static inline u32 moderato_flow_sums(const struct moderato_flow_spec *spec)
 					 after->source);
 	addresses = moderato_sum_changed(addresses, before->destination,
 					 after->destination);
-	/* TTL is the first octet of its word: one less, whatever it was */
+	/* TTL, the first octet of its word, decreases by one */
 	network = csum_sub(addresses, (__force __wsum)htons(0x0100));
 	transport = addresses;
 	for (int i = 0; i < ARRAY_SIZE(after->ports); i++)
@@ -401,8 +403,8 @@ static inline u32 moderato_entry_hash(const struct moderato_entry *entry)
 	return crc32_le(~0, (const u8 *)words, sizeof(words));
 }
 
-/* The number of the only entry of a way where a flow may be; each way has its own
- * bits of the hash
+/* The only entry of a way that can hold the flow; each way uses its own bits of
+ * the hash
  */
 static inline unsigned int moderato_entry_place(u32 hash, unsigned int way,
 						u8 order)
@@ -415,8 +417,8 @@ static inline unsigned int moderato_entry_place(u32 hash, unsigned int way,
 /* Age ----------------------------------------------------------------------- */
 
 /* When a flow that was used since @looked was used last, in jiffies
- * @time, @last: of the hardware's clock, now and then. It wraps, and so do many
- *		 ticks look like few; but never like more than since @looked.
+ * @time, @last: the hardware's clock now and at the last use. It wraps, so a
+ * long time may look short, but never longer than the time since @looked.
  */
 static inline unsigned long moderato_last_used(unsigned long now,
 					       unsigned long looked, u16 time,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which frames are stamped, as the user sets it (hwstamp_ctl) */
+/* Which frames the hardware stamps (hwstamp_ctl) */
 
 #include "moderato_features.h"
 #include "moderato_ptp.h"

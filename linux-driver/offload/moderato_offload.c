@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Flows that the hardware forwards by itself: what Linux' flow table asks for, on
- * MACs that have a table and a peer
+/* The flow table: requests of Linux' flow table to MACs that have a table and a
+ * peer
  */
 
 #include <linux/of.h>
@@ -32,8 +32,8 @@ static void moderato_offload_drop(struct moderato_offload *o,
 	kfree(flow);
 }
 
-/* The flows of a table that has ended; those of others stay. Softirqs wait for a
- * few flows at a time only.
+/* Ends the flows of one table of the kernel. Takes the lock for a few flows at
+ * a time, since softirqs wait for it.
  */
 static void moderato_offload_drop_table(struct moderato_offload *o,
 					const struct moderato_flowtable *table)
@@ -50,8 +50,8 @@ static void moderato_offload_drop_table(struct moderato_offload *o,
 	}
 }
 
-/* *@new is used if the flow is one, and enters; *@spare as moderato_table_insert()
- * says. One that is offered again may have changed.
+/* Enters a flow, or updates one that is offered again. Uses *@new for a new
+ * flow, and *@spare as moderato_table_insert() does.
  */
 static int moderato_offload_enter(struct moderato_offload *o,
 				  unsigned long cookie,
@@ -103,7 +103,7 @@ static int moderato_offload_replace(const struct moderato_flowtable *table,
 				  o->priv->features, &spec, extack);
 	if (err)
 		return err;
-	/* Offered to both MACs; in the hardware it is the receiving one's */
+	/* Linux offers a flow to both MACs; the receiving one takes it */
 	if (spec.in != o->priv->ndev->ifindex)
 		return -EOPNOTSUPP;
 
@@ -119,7 +119,7 @@ static int moderato_offload_replace(const struct moderato_flowtable *table,
 					     extack);
 		spin_unlock_bh(&moderato_offload_lock);
 	}
-	/* What was not needed */
+	/* Frees what was not needed */
 	kfree(hop);
 	kfree(flow);
 	return err;
@@ -138,8 +138,8 @@ static int moderato_offload_destroy(struct moderato_offload *o,
 	return flow ? 0 : -ENOENT;
 }
 
-/* Also of a flow that is in software again: what it was, until then. After that,
- * only software knows when it is used.
+/* Reports a flow that has returned to software, too, with the values until
+ * then. From then on, only software knows when it is used.
  */
 static int moderato_offload_stats(struct moderato_offload *o,
 				  struct flow_cls_offload *cls)
@@ -185,7 +185,7 @@ static int moderato_offload_call(enum tc_setup_type type, void *type_data,
 	}
 }
 
-/* After the last call for this table */
+/* Called after the last request of this table */
 static void moderato_offload_release(void *priv)
 {
 	kfree(priv);
@@ -238,13 +238,13 @@ static int moderato_offload_unbind(struct moderato_offload *o,
 	spin_lock_bh(&moderato_offload_lock);
 	list_del(&cb->driver_list);
 	spin_unlock_bh(&moderato_offload_lock);
-	/* Nobody ends them any more */
+	/* Nothing else ends its flows any more */
 	moderato_offload_drop_table(o, flow_block_cb_priv(cb));
 	return 0;
 }
 
-/* A rule set that replaces another one binds its flow table before it unbinds the
- * old one.
+/* A rule set that replaces another one binds its flow table before the old one
+ * is unbound.
  */
 static int moderato_offload_setup_tc(struct net_device *ndev,
 				     enum tc_setup_type type, void *type_data)
@@ -270,8 +270,8 @@ static int moderato_offload_setup_tc(struct net_device *ndev,
 
 /* Looking ------------------------------------------------------------------- */
 
-/* What software does not send to, it does not check either: neighbours of flows
- * that are used are to be asked whether they are still there.
+/* Software checks only neighbours to which it sends. So have the kernel check
+ * neighbours of flows in use.
  */
 static void moderato_offload_ask(struct moderato_offload *o)
 {
@@ -286,7 +286,7 @@ static void moderato_offload_ask(struct moderato_offload *o)
 	spin_unlock_bh(&moderato_offload_lock);
 }
 
-/* Counts what both MACs have forwarded; others come in between */
+/* Counts what both MACs have forwarded; others may take the lock in between */
 static void moderato_offload_count(struct moderato_offload *o)
 {
 	for (int i = 0; i < BIT(o->order); i++) {
@@ -346,8 +346,8 @@ static void moderato_forwarded_get(const struct moderato_forwarded *of,
 	} while (u64_stats_fetch_retry(&of->syncp, start));
 }
 
-/* With what passed by the driver; who asks all the time gets the same answer for
- * a tenth of a second, as a full table takes milliseconds
+/* Adds forwarded frames to the statistics. Reads the hardware at most ten times
+ * a second, as a full table takes milliseconds.
  */
 static void moderato_offload_get_stats64(struct net_device *ndev,
 					 struct rtnl_link_stats64 *stats)
@@ -487,7 +487,7 @@ static int moderato_offload_init(struct moderato_priv *priv)
 	return 0;
 }
 
-/* Its interface is gone, and with it its flow tables and their flows */
+/* The interface is gone, and with it flow tables and flows */
 static void moderato_offload_free(struct moderato_priv *priv)
 {
 	struct moderato_offload *o = priv->offload;
@@ -501,9 +501,9 @@ static void moderato_offload_free(struct moderato_priv *priv)
 	priv->offload = NULL;
 }
 
-/* Neither what comes nor what leaves here is forwarded without rings. Most of
- * the ways down are events, too; not those to sleep, and of a DMA that does not
- * stop.
+/* Without rings, the MAC neither receives nor sends forwarded frames. Most
+ * causes are events that end the flows as well; suspend and a DMA that does not
+ * stop are not.
  */
 static void moderato_offload_queue_down(struct moderato_queue *q)
 {

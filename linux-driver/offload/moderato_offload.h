@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Flows that the hardware forwards: what the files share */
+/* The flow table: shared by its files */
 #ifndef MODERATO_OFFLOAD_H
 #define MODERATO_OFFLOAD_H
 
@@ -12,17 +12,17 @@
 
 #define MODERATO_OFFLOAD_HASH_BITS	8
 
-/* How often the driver looks for changes that no notifier reports, and how often
- * it reads all counters: octets of a flow at 1 Gb/s wrap in 34 s
+/* Interval of looks for changes without a notifier, and of reading all
+ * counters: octets of a flow at 1 Gb/s wrap in 34 s
  */
 #define MODERATO_OFFLOAD_LOOK		(HZ / 2)
 #define MODERATO_OFFLOAD_COUNT		(10 * HZ)
 
-/* A neighbour that flows of the hardware go to
- * @neigh: held
- * @flows: how many
- * @address: that they have
- * @active: frames went there since the kernel was last told to check it
+/* A neighbour to which the hardware forwards
+ * @neigh: the neighbour, with a reference
+ * @flows: number of flows
+ * @address: its address in their entries
+ * @active: frames went there since the last request to the kernel to check it
  */
 struct moderato_hop {
 	struct list_head list;
@@ -32,20 +32,22 @@ struct moderato_hop {
 	bool active;
 };
 
-/* A flow table of the kernel's that offers flows to a MAC */
+/* A flow table of the kernel that offers flows to a MAC */
 struct moderato_flowtable {
 	struct moderato_offload *offload;
 };
 
-/* A flow of the kernel's that was in the hardware once; whether it is there now
- * or not, it stays until the kernel ends it, and with it what was counted
+/* A flow of the kernel that has been in the hardware. The record and its counts
+ * stay until the kernel ends the flow.
  * @cookie: the kernel's name for it
- * @table: that it belongs to
- * @place: in the hardware's table; negative: it is not there
- * @hop: while it is there
- * @seen_frames, @seen_octets: what its counters read last
- * @frames, @octets: what the kernel has not been told yet
- * @looked, @used: when they were read, and when it was used before, in jiffies
+ * @table: its flow table
+ * @entry: its entry
+ * @place: in the hardware's table; negative: not there
+ * @hop: its neighbour, while it is there
+ * @seen_frames, @seen_octets: last values of its counters
+ * @frames, @octets: counts not reported to the kernel yet
+ * @looked: when its counters were read last, in jiffies
+ * @used: when it was used last before that, in jiffies
  */
 struct moderato_flow {
 	struct hlist_node node;
@@ -62,8 +64,8 @@ struct moderato_flow {
 	unsigned long used;
 };
 
-/* Frames that were received or sent without software, which the interface's own
- * statistics do not know of
+/* Frames received or sent without software, which the interface's own
+ * statistics do not count
  */
 struct moderato_forwarded {
 	u64_stats_t frames;
@@ -71,29 +73,33 @@ struct moderato_forwarded {
 	struct u64_stats_sync syncp;
 };
 
-/* The table of a MAC that has one, and a peer: of flows that this one receives,
- * and the other one sends. All is guarded by moderato_offload_lock.
- * @peer: the other one's; NULL: it is not there. Written under RTNL, too
- * @peer_node: that one's, held
- * @order: of the table's size
+/* The flow table of a MAC with a peer: flows that this MAC receives and its
+ * peer sends. moderato_offload_lock guards all of it.
+ * @priv: the device
+ * @peer: the peer; NULL until it is there. Written under RTNL, too
+ * @peer_node: its device tree node, with a reference
+ * @order: binary logarithm of the table's size
  * @on: hw-tc-offload
- * @broken: the hardware does not answer, and is left alone
- * @unsettled: something has changed that entries are made from, and may not be
- *	       visible to all yet; until @settle has run there are none
- * @count: flows in the hardware
+ * @broken: the hardware does not answer, and the driver leaves it alone
+ * @unsettled: something that entries depend on has changed, and may not be
+ * visible to all tasks yet; no entries until @settle has run
+ * @count: number of flows in the hardware
  * @at: the flow at each place of the table, or NULL
- * @flows: all of them, by cookie
- * @hops: neighbours that those in the hardware go to
- * @blocks: the callbacks of the kernel's flow tables; several while one replaces
- *	    another
- * @rx, @tx: of this interface
- * @full, @flushes: how often there was no place, and all had to go
+ * @flows: all flows, by cookie
+ * @hops: neighbours of flows in the hardware
+ * @blocks: callbacks of the kernel's flow tables; several while one replaces
+ * another
+ * @rx, @tx: forwarded frames of this interface
+ * @full: how often no place was free
+ * @flushes: how often all entries were removed
  * @counted: when all counters were read for the interface's statistics
  * @looked: when @look read them
- * @genid: of the kernel's routes that flows are made from
- * @look: reads counters before they can wrap, and looks for changes that no
- *	  notifier reports; while there are @blocks
- * @netdev_ops, @ethtool_ops: what there is without
+ * @genid: generation of the kernel's routes that entries are made from
+ * @look: while there are @blocks: reads counters before they wrap, and looks
+ * for changes that no notifier reports
+ * @settle: ends @unsettled
+ * @netdev_nb, @netevent_nb, @nexthop_nb, @fib_nb: notifiers
+ * @netdev_ops, @ethtool_ops: the replaced operations
  */
 struct moderato_offload {
 	struct moderato_priv *priv;
@@ -125,7 +131,7 @@ struct moderato_offload {
 	struct ethtool_ops ethtool_ops;
 };
 
-/* One for all tables: a pair's two know each other */
+/* One lock for all tables, since two peers use each other's */
 extern spinlock_t moderato_offload_lock;
 
 /* offload_table.c */

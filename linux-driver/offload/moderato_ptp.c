@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The hardware's clock, and frames that are stamped with it. The clock counts
- * nanoseconds in one number of 64 bits, which is what the kernel's ktime_t is. It
- * stands still where the kernel has no PTP clocks.
+/* PTP clock and timestamps. The clock counts nanoseconds in 64 bits, as ktime_t
+ * does. It stands still if the kernel has no PTP clocks.
  */
 
 #include <linux/bitfield.h>
@@ -13,24 +12,22 @@
 
 #define MODERATO_MAX_ADJ	100000000	/* ppb */
 
-/* Of the periodic output: it changes every other clock at most, and takes two
- * more to start
- */
+/* Clocks between two edges of the periodic output, and to start it */
 #define MODERATO_OUTPUT_CLOCKS	4
 
-/* In which it is set up */
+/* Time to set up the periodic output */
 #define MODERATO_OUTPUT_AHEAD_NS	(100 * NSEC_PER_USEC)
 
-/* The clock of time stamps
- * @lock: guards the registers, and what follows
+/* The PTP clock
+ * @lock: guards the registers, and the members after it
  * @increment: its rate
- * @start, @period, @width: of the periodic output in ns; a @period of 0: off
+ * @start, @period, @width: periodic output in ns; @period 0: off
  */
 struct moderato_ptp {
 	struct moderato_priv *priv;
 	struct ptp_clock_info info;
 	struct ptp_clock *clock;
-	/* see above */
+	/* guards the registers, and the members after it */
 	spinlock_t lock;
 	struct kernel_hwtstamp_config config;
 	u64 increment;
@@ -68,7 +65,7 @@ static u64 moderato_time_read(struct moderato_priv *priv,
 
 	ptp_read_system_prets(sts);
 	writel(MODERATO_TIME_COMMAND_READ, priv->regs + MODERATO_TIME_COMMAND);
-	/* The write has arrived when this is answered */
+	/* This read returns after the write has arrived */
 	low = readl(priv->regs + MODERATO_TIME_NOW_LOW);
 	ptp_read_system_postts(sts);
 	return low | (u64)readl(priv->regs + MODERATO_TIME_NOW_HIGH) << 32;
@@ -84,7 +81,9 @@ static void moderato_time_ctrl(struct moderato_priv *priv)
 	       priv->regs + MODERATO_TIME_CTRL);
 }
 
-/* As it was asked for; after a step in phase with that, from now on */
+/* Starts the output as requested; after a step of the clock in phase with the
+ * request, from now on
+ */
 static void moderato_time_output(struct moderato_priv *priv)
 {
 	const struct moderato_ptp *ptp = priv->ptp;
@@ -162,7 +161,7 @@ static int moderato_settime64(struct ptp_clock_info *info,
 	return 0;
 }
 
-/* Nanoseconds, 0 if they do not fit */
+/* In nanoseconds; 0 if the time does not fit */
 static u32 moderato_perout_ns(const struct ptp_clock_time *time)
 {
 	u64 ns = (u64)time->sec * NSEC_PER_SEC + time->nsec;
@@ -214,8 +213,8 @@ static const struct ptp_clock_info moderato_ptp_info = {
 
 /* Frames ------------------------------------------------------------------- */
 
-/* What the hardware says of a frame that asked for a stamp. It knows the lower
- * word, so that it has to be asked before that comes around, in 4 s.
+/* Passes on the timestamp of a sent frame. The hardware reports its lower word,
+ * so read the clock before that wraps, in 4 s.
  */
 static void moderato_tx_stamped(const struct moderato_tx *tx,
 				struct sk_buff *skb, u32 stamp)
@@ -244,7 +243,7 @@ static const struct moderato_stamp_ops moderato_stamp_ops = {
 	.stamped = moderato_tx_stamped,
 };
 
-/* The hardware puts it ahead of the frame, and the frame behind */
+/* The hardware writes the timestamp ahead of the frame */
 static void moderato_rx_stamped(struct moderato_rx *rx, struct sk_buff *skb)
 {
 	const __le64 *stamp = (void *)skb->head + NET_SKB_PAD;
@@ -263,7 +262,9 @@ int moderato_hwtstamp_get(struct net_device *ndev,
 	return 0;
 }
 
-/* Of all received frames or of none; those of PTP are among all */
+/* The hardware stamps all received frames or none; a request for PTP frames
+ * means all
+ */
 int moderato_hwtstamp_set(struct net_device *ndev,
 			  struct kernel_hwtstamp_config *config,
 			  struct netlink_ext_ack *extack)
@@ -306,7 +307,9 @@ static int moderato_get_ts_info(struct net_device *ndev,
 
 /* Life --------------------------------------------------------------------- */
 
-/* The time is the system's; the rest as it was before the hardware lost it */
+/* Sets the clock to the system's time; other settings as before the hardware
+ * lost them
+ */
 static void moderato_ptp_start(struct moderato_priv *priv)
 {
 	struct moderato_ptp *ptp = priv->ptp;
@@ -323,8 +326,8 @@ static void moderato_ptp_start(struct moderato_priv *priv)
 	spin_unlock_irqrestore(&ptp->lock, flags);
 }
 
-/* Before the interface is there. Without PTP in the kernel there is no clock,
- * and that is no error.
+/* Called before the interface exists. A kernel without PTP has no clock, and
+ * that is no error.
  */
 static int moderato_ptp_init(struct moderato_priv *priv)
 {
@@ -333,7 +336,7 @@ static int moderato_ptp_init(struct moderato_priv *priv)
 	if (!(priv->features & MODERATO_FEATURES_TIMESTAMP))
 		return 0;
 
-	/* What a boot loader, or another kernel, has left on */
+	/* A boot loader, or another kernel, may have left it on */
 	writel(0, priv->regs + MODERATO_TIME_CTRL);
 	ptp = devm_kzalloc(priv->dev, sizeof(*ptp), GFP_KERNEL);
 	if (!ptp)
@@ -342,7 +345,7 @@ static int moderato_ptp_init(struct moderato_priv *priv)
 	ptp->priv = priv;
 	ptp->info = moderato_ptp_info;
 	ptp->increment = moderato_increment(priv->clock_hz);
-	/* From being registered on, anybody may set it */
+	/* A registered clock may be set at once */
 	priv->ptp = ptp;
 	moderato_ptp_start(priv);
 	ptp->clock = ptp_clock_register(&ptp->info, priv->dev);
@@ -355,13 +358,13 @@ static int moderato_ptp_init(struct moderato_priv *priv)
 	return 0;
 }
 
-/* After the interface is gone */
+/* Called after the interface is gone */
 static void moderato_ptp_free(struct moderato_priv *priv)
 {
 	if (!priv->ptp)
 		return;
 	ptp_clock_unregister(priv->ptp->clock);
-	/* Nothing asks for it any more */
+	/* Nothing uses the clock any more */
 	writel(0, priv->regs + MODERATO_TIME_CTRL);
 }
 

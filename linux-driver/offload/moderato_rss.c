@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which queue a flow goes to, as the user sets it (ethtool -X) */
+/* RSS: key and table (ethtool -X) */
 
 #include <linux/ethtool.h>
 

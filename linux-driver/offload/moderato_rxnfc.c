@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Urgent frames: those that match a rule of ethtool -N raise their interrupt at
- * once, while all others are moderated, and the poll takes them first. There is
- * one ring for all of them.
+/* Rules of ethtool -N for urgent frames: a matching frame raises the interrupt
+ * at once, while the others are moderated, and the poll takes it first. All
+ * frames share one ring.
  */
 
 #include <linux/ethtool.h>
@@ -10,10 +10,10 @@
 #include "moderato_rxnfc.h"
 #include "moderato_variants.h"
 
-/* Rules of ethtool -N, and words that the hardware compares for all of them */
+/* Number of rules, and of words that the hardware compares for all of them */
 #define MODERATO_RULES		2
 
-/* @words, @count: what is compared for it; 0: there is none at this location */
+/* @words, @count: what the hardware compares for the rule; 0: no rule */
 struct moderato_rule {
 	struct ethtool_rx_flow_spec spec;
 	struct moderato_word words[MODERATO_RULES];
@@ -21,7 +21,7 @@ struct moderato_rule {
 };
 
 /* @urgent: there is a rule
- * @others: what is asked for besides
+ * @others: serves other requests
  */
 struct moderato_rules {
 	struct moderato_rule rule[MODERATO_RULES];
@@ -90,7 +90,7 @@ static int moderato_rules_used(const struct moderato_priv *priv)
 	return used;
 }
 
-/* Words that are left if the rule at @location goes */
+/* Number of free words without the rule at @location */
 static int moderato_rule_room(const struct moderato_priv *priv, int location)
 {
 	int room = MODERATO_RULES;
@@ -120,11 +120,11 @@ static int moderato_rule_insert(struct moderato_priv *priv,
 	struct moderato_rule rule = {};
 	int location, room;
 
-	/* There is one ring, and nothing is dropped */
+	/* One ring, and no dropping */
 	if (fs->ring_cookie)
 		return -EINVAL;
-	/* A rule says what is urgent. It cannot say that this is for the first
-	 * of several rings, which is what the 0 means.
+	/* A rule marks urgent frames. It cannot select the first of several
+	 * rings, which ring 0 means.
 	 */
 	if (priv->used > 1)
 		return -EOPNOTSUPP;
@@ -201,7 +201,7 @@ static int moderato_rxnfc_set(struct net_device *ndev,
 	}
 }
 
-/* A rule cannot say which queue it is for */
+/* A rule cannot name a queue */
 static bool moderato_rxnfc_one_queue(const struct moderato_priv *priv)
 {
 	return priv->rules && moderato_rules_used(priv);
@@ -223,7 +223,7 @@ static int moderato_rxnfc_init(struct moderato_priv *priv)
 	return 0;
 }
 
-/* The ring's indices start anew */
+/* The ring's indices start again at 0 */
 static void moderato_rxnfc_rx_up(struct moderato_rx *rx)
 {
 	rx->looked = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rules of ethtool -N as the hardware compares them: words of a frame's first
- * 64 octets.
+ * 64 octets
  */
 #ifndef MODERATO_RXNFC_H
 #define MODERATO_RXNFC_H
@@ -14,8 +14,8 @@
 
 #define MODERATO_MATCH_OCTETS	64
 
-/* Where the fields are, from the destination address, without a VLAN tag and
- * with an IPv4 header without options
+/* Offsets from the destination address, without a VLAN tag, and with an IPv4
+ * header without options
  */
 enum {
 	MODERATO_AT_DEST = 0,
@@ -30,13 +30,13 @@ enum {
 	MODERATO_AT_PORTS = 34,
 };
 
-/* What octets of a frame have to be */
+/* Required values of a frame's octets */
 struct moderato_match {
 	u8 value[MODERATO_MATCH_OCTETS];
 	u8 mask[MODERATO_MATCH_OCTETS];
 };
 
-/* @word: octets 4 * word to 4 * word + 3, the first one in bits 7:0 */
+/* @word: octets 4 * @word to 4 * @word + 3, the first one in bits 7:0 */
 struct moderato_word {
 	u8 word;
 	u32 value;
@@ -71,7 +71,7 @@ static inline void moderato_match_ipv4(struct moderato_match *implied)
 }
 
 /* @said: what the rule names
- * @implied: what a frame of its kind has to be, beside
+ * @implied: what frames of its kind have in addition
  */
 static inline int moderato_rule_match(const struct ethtool_rx_flow_spec *fs,
 				      struct moderato_match *said,
@@ -131,7 +131,7 @@ static inline int moderato_rule_match(const struct ethtool_rx_flow_spec *fs,
 	if (!(fs->flow_type & FLOW_EXT))
 		return 0;
 
-	/* A tag is where other frames have their type, and moves the rest */
+	/* A tag takes the place of the type, and shifts the rest */
 	if (type != ETHER_FLOW || fs->m_u.ether_spec.h_proto ||
 	    fs->m_ext.data[0] || fs->m_ext.data[1])
 		return -EOPNOTSUPP;
@@ -153,11 +153,11 @@ moderato_match_word(const struct moderato_match *match, unsigned int word)
 	};
 }
 
-/* What the rule names must fit into @most words. What it implies is compared
- * as far as there is room: a frame of another kind that happens to have the
- * same octets is urgent, too, at the price of an interrupt.
+/* Converts a rule to at most @most words. What the rule names must fit. What it
+ * implies is compared as far as there is room: a frame of another kind with the
+ * same octets is urgent, too, and costs an interrupt.
  *
- * Return: how many words, or an error
+ * Return: number of words, or an error
  */
 static inline int moderato_rule_words(const struct ethtool_rx_flow_spec *fs,
 				      struct moderato_word *words, int most)
@@ -177,14 +177,15 @@ static inline int moderato_rule_words(const struct ethtool_rx_flow_spec *fs,
 			continue;
 		if (count == most)
 			return -EOPNOTSUPP;
-		/* What is said of an octet counts more than what is implied */
+		/* Named octets take precedence over implied ones */
 		also.mask &= ~word.mask;
 		word.value = (word.value & word.mask) | (also.value & also.mask);
 		word.mask |= also.mask;
 		words[count++] = word;
 	}
 
-	/* Later words first: of IPv4 the protocol says more than the type */
+	/* Later words first: IPv4's protocol distinguishes more than the type
+	 */
 	for (int i = MODERATO_MATCH_OCTETS / 4 - 1; i >= 0 && count < most; i--) {
 		struct moderato_word also = moderato_match_word(&implied, i);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* VLANs: tags that the hardware takes out and puts in, and filters by */
+/* VLANs: the hardware strips, inserts and filters tags */
 
 #include <linux/bitfield.h>
 
 #include "moderato_features.h"
 #include "moderato_hw.h"
 
-/* Tags of received frames as @features say. Of sent ones, those that their
- * descriptors ask for are put in at any time.
+/* Sets stripping and filtering to @features. Descriptors request the tags of
+ * sent frames.
  */
 static void moderato_hw_set_vlan(struct moderato_priv *priv,
 				 netdev_features_t features)
@@ -52,7 +52,7 @@ static int moderato_vlan_rx_kill_vid(struct net_device *ndev, __be16 proto,
 	return 0;
 }
 
-/* The others of hw_features need no more than that they are there */
+/* The other features need no register */
 static int moderato_set_features(struct net_device *ndev,
 				 netdev_features_t features)
 {
@@ -60,7 +60,7 @@ static int moderato_set_features(struct net_device *ndev,
 	return 0;
 }
 
-/* All that the hardware knows of VLANs: what it has may be of a boot loader */
+/* Writes all VLAN registers: a boot loader may have used them */
 static void moderato_vlan_apply(struct moderato_priv *priv)
 {
 	if (priv->features & MODERATO_FEATURES_VLAN_FILTER)

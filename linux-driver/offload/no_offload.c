@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In the place of moderato_offload.c where the kernel has no flow table */
+/* Replaces moderato_offload.c if the kernel has no flow table */
 
 #include "moderato_features.h"
 #include "moderato_priv.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The hardware's table of flows. All of it needs moderato_offload_lock, and any
- * context but a hard interrupt's may hold that: a command takes microseconds,
+/* The hardware's flow table. All functions need moderato_offload_lock, which
+ * any context but a hard interrupt may hold: a command takes microseconds,
  * whatever the other port does.
  */
 
@@ -8,9 +8,9 @@
 
 #include "moderato_offload.h"
 
-/* A command ends the entries, marks their frames in the flow FIFO, which will be
- * dropped, and waits until a frame that moves has moved: a few thousand clocks with
- * the largest FIFO. 10 ms are 75 000 at the slowest clock that MII can have.
+/* A command ends entries, marks their frames in the flow FIFO, which will be
+ * dropped, and waits for a frame that is moving: a few thousand clocks with the
+ * largest FIFO. 10 ms are 75 000 clocks at the slowest clock for MII.
  */
 #define MODERATO_FLOW_POLL_US		1
 #define MODERATO_FLOW_TIMEOUT_US	10000
@@ -29,7 +29,7 @@ static int moderato_table_wait(struct moderato_offload *o, u32 *status)
 					 MODERATO_FLOW_TIMEOUT_US);
 }
 
-/* Bookkeeping only */
+/* Only the record, not the hardware */
 static void moderato_table_forget(struct moderato_offload *o,
 				  struct moderato_flow *flow)
 {
@@ -53,7 +53,7 @@ static void moderato_table_forget_all(struct moderato_offload *o)
 			moderato_table_forget(o, o->at[i]);
 }
 
-/* All flows are software's from now on */
+/* From now on, all flows are forwarded in software */
 static void moderato_table_give_up(struct moderato_offload *o)
 {
 	o->broken = true;
@@ -63,7 +63,7 @@ static void moderato_table_give_up(struct moderato_offload *o)
 		 "the flow table does not answer: flows stay in software\n");
 }
 
-/* Return: 0, or an error, and no flow is in the hardware any more */
+/* Return: 0, or an error; then no flow is in the hardware */
 static int moderato_table_command(struct moderato_offload *o, u32 command,
 				  u32 *status)
 {
@@ -83,7 +83,7 @@ static u32 moderato_table_entry(int place)
 	return FIELD_PREP(MODERATO_FLOW_COMMAND_ENTRY, place);
 }
 
-/* As after a reset: what it holds may be of a boot loader, or gone */
+/* Empties the table: its contents are lost, or a boot loader's */
 void moderato_table_reset(struct moderato_offload *o)
 {
 	u32 status;
@@ -131,7 +131,7 @@ static void moderato_table_read(struct moderato_offload *o,
 	flow->seen_octets += octets;
 	flow->frames += frames;
 	flow->octets += octets;
-	/* Without frames since, it is what it was: the hardware's clock wraps */
+	/* Without new frames, keep the time: the hardware's clock wraps */
 	if (frames) {
 		flow->used = moderato_last_used(jiffies, flow->looked,
 						FIELD_GET(MODERATO_FLOW_STATUS_TIME,
@@ -140,15 +140,15 @@ static void moderato_table_read(struct moderato_offload *o,
 		flow->hop->active = true;
 	}
 	flow->looked = jiffies;
-	/* As where software forwards: with the tags of the wire */
+	/* As in software, count the tags on the wire */
 	tags = entry->kind & MODERATO_FLOW_KIND_TAGGED ? frames * VLAN_HLEN : 0;
 	moderato_forwarded_add(&o->rx, frames, octets + tags);
 	tags = entry->tag & MODERATO_FLOW_TAG_INSERT ? frames * VLAN_HLEN : 0;
-	/* Flows end before the peer does */
+	/* Flows end before the peer does, so it exists */
 	moderato_forwarded_add(&o->peer->tx, frames, octets + tags);
 }
 
-/* At the flow at this place, if there is one */
+/* Reads the counters of the flow at @place, if there is one */
 void moderato_table_look(struct moderato_offload *o, unsigned int place)
 {
 	lockdep_assert_held(&moderato_offload_lock);
@@ -158,7 +158,7 @@ void moderato_table_look(struct moderato_offload *o, unsigned int place)
 
 /* Entries ------------------------------------------------------------------- */
 
-/* No frame goes by its entry any more afterwards */
+/* Afterwards, no frame uses the entry any more */
 void moderato_table_remove(struct moderato_offload *o,
 			   struct moderato_flow *flow)
 {
@@ -172,12 +172,14 @@ void moderato_table_remove(struct moderato_offload *o,
 				   moderato_table_entry(place), &status))
 		return;
 	moderato_table_read(o, flow, place);
-	/* That may have been the end of all of them */
+	/* A failed command has ended all entries */
 	if (flow->place >= 0)
 		moderato_table_forget(o, flow);
 }
 
-/* Nor by any entry. First comes what is waited for, then what was counted. */
+/* Afterwards, no frame uses any entry. The hardware's command comes first,
+ * since others wait for it; counting follows.
+ */
 void moderato_table_flush(struct moderato_offload *o)
 {
 	u32 status;
@@ -218,9 +220,9 @@ static void moderato_table_stage(const struct moderato_offload *o,
 	writel(entry->sums, regs + MODERATO_FLOW_SUMS);
 }
 
-/* Where an entry goes: over one of the same flow, else where there is room
+/* Where to write an entry: over the same flow, or at a free place.
  *
- * Return: the place; negative: there is none
+ * Return: the place; negative: none is free
  */
 static int moderato_table_place(const struct moderato_offload *o,
 				const struct moderato_entry *entry)
@@ -240,7 +242,7 @@ static int moderato_table_place(const struct moderato_offload *o,
 	return room;
 }
 
-/* Frames are looked up, of what the other MAC's link takes */
+/* Switches the look-up on, for frames that the other MAC's link can carry */
 static void moderato_table_enable(const struct moderato_offload *o)
 {
 	unsigned int mtu = READ_ONCE(o->peer->priv->ndev->mtu);
@@ -250,9 +252,9 @@ static void moderato_table_enable(const struct moderato_offload *o)
 	       o->priv->regs + MODERATO_FLOW_CTRL);
 }
 
-/* The one of @neigh at @address, which flows go to already, or a new one in the
- * place of *@spare. While Linux has not told yet that an address has changed, flows
- * may go to the old one and to the new one.
+/* The record of @neigh at @address, which flows use already, or a new one in
+ * *@spare. Until Linux reports a changed address, flows may go to the old one
+ * and to the new one.
  */
 static struct moderato_hop *moderato_table_hop(struct moderato_offload *o,
 					       struct neighbour *neigh,
@@ -274,11 +276,10 @@ static struct moderato_hop *moderato_table_hop(struct moderato_offload *o,
 	return hop;
 }
 
-/* A flow that is not there yet, on its way to @neigh at @address; *@spare is used
- * if that is a new one
+/* Enters a new flow, which goes to @neigh at @address. Uses *@spare if that
+ * neighbour is new.
  *
- * Return: 0, or an error, and nothing is changed but what the table held of the
- *	   same flow
+ * Return: 0, or an error; then only an old entry of the same flow may be gone
  */
 int moderato_table_insert(struct moderato_offload *o,
 			  struct moderato_flow *flow, struct neighbour *neigh,
@@ -293,7 +294,7 @@ int moderato_table_insert(struct moderato_offload *o,
 		o->full++;
 		return place;
 	}
-	/* Of a connection before, which the kernel has not ended here yet */
+	/* An older connection that the kernel has not ended yet */
 	if (o->at[place])
 		moderato_table_remove(o, o->at[place]);
 	moderato_table_stage(o, &flow->entry);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What flows in the hardware are made from: routes, neighbours, interfaces. When
- * one of these changes, the driver removes the entries before the task that makes
- * the change goes on. Then it has Linux end the flows, too: for hardware, Linux
- * copies the Ethernet addresses that a flow begins with, and would send to them
- * until the flow ends. The next packet is routed anew, and begins a new flow.
+/* Watches what entries of the flow table depend on: routes, neighbours,
+ * interfaces. When one changes, the driver removes the entries before the task
+ * that makes the change goes on. Then it has Linux end the flows, too: for
+ * hardware, Linux copies the Ethernet addresses at the begin of a flow, and
+ * would send to them until its end. The stack routes the next packet, which
+ * begins a new flow.
  */
 
 #include <linux/device.h>
@@ -28,7 +29,7 @@ static bool moderato_watch_is_vlan(const struct net_device *dev,
 	return is_vlan_dev(dev) && vlan_dev_real_dev(dev) == of;
 }
 
-/* Whether frames that leave by @dev leave as @spec says */
+/* Whether @dev sends frames as @spec requires */
 static bool moderato_watch_is_way(const struct moderato_offload *o,
 				  const struct net_device *dev,
 				  const struct moderato_flow_spec *spec)
@@ -57,7 +58,7 @@ static bool moderato_watch_has_address(struct neighbour *neigh,
 	return has;
 }
 
-/* The neighbour that one way of a route leads to, if it is that of @spec */
+/* The neighbour of one next hop of a route, if it is that of @spec */
 static struct neighbour *
 moderato_watch_next(const struct moderato_offload *o,
 		    const struct fib_nh_common *nhc,
@@ -80,8 +81,8 @@ moderato_watch_next(const struct moderato_offload *o,
 	return NULL;
 }
 
-/* The interface of the kernel's that frames of @spec come by; NULL if there is none that
- * is up and forwards them. A port of a bridge forwards none: VLANs of the bridge do.
+/* The interface that receives frames of @spec; NULL unless it is up and
+ * forwards. A port of a bridge does not forward: VLANs of the bridge do.
  */
 static const struct net_device *
 moderato_watch_in(const struct moderato_offload *o,
@@ -106,10 +107,10 @@ moderato_watch_in(const struct moderato_offload *o,
 	return master && !netif_is_l3_master(master) ? NULL : in;
 }
 
-/* The neighbour to which packets of @spec go by the routes of now, if that is what
- * @spec says
+/* The neighbour to which the present routes lead packets of @spec, if that
+ * agrees with @spec.
  *
- * Return: the neighbour, held, or NULL
+ * Return: the neighbour with a reference, or NULL
  */
 static struct neighbour *moderato_watch_find(const struct moderato_offload *o,
 					     const struct moderato_flow_spec *spec)
@@ -132,7 +133,7 @@ static struct neighbour *moderato_watch_find(const struct moderato_offload *o,
 	if (fib_lookup(&init_net, &packet, &found, 0) ||
 	    found.type != RTN_UNICAST)
 		return NULL;
-	/* The hardware knows no MTU but the link's */
+	/* The hardware knows only the link's MTU */
 	if (READ_ONCE(init_net.ipv4.sysctl_ip_fwd_use_pmtu) ||
 	    (found.fi->fib_mtu &&
 	     found.fi->fib_mtu < o->peer->priv->ndev->mtu))
@@ -151,10 +152,9 @@ static bool moderato_watch_is_up(const struct moderato_offload *o)
 	       netif_carrier_ok(ndev) && net_eq(dev_net(ndev), &init_net);
 }
 
-/* Whether a rule of the kernel's may go to the hardware now
+/* Checks whether a flow may enter the hardware now.
  *
- * Return: the neighbour that its packets go to, held; or an error, which @extack
- *	   explains
+ * Return: its neighbour with a reference, or an error that @extack explains
  */
 struct neighbour *moderato_watch_route(const struct moderato_offload *o,
 				       const struct moderato_flow_spec *spec,
@@ -193,8 +193,8 @@ struct neighbour *moderato_watch_route(const struct moderato_offload *o,
 
 /* Changes ------------------------------------------------------------------- */
 
-/* All flows go, and none comes until what changes now has changed for everybody:
- * who says so holds RTNL until then.
+/* Removes all entries, and admits none until the change is visible to all
+ * tasks. The caller's task holds RTNL until then.
  */
 void moderato_watch_upset(struct moderato_offload *o)
 {
@@ -205,9 +205,9 @@ void moderato_watch_upset(struct moderato_offload *o)
 	schedule_work(&o->settle);
 }
 
-/* All flows of this port, also those in software, begin anew. Waits for Linux'
- * offers. A kernel whose flow tables are a module has it while there is a table,
- * and a driver without one need not load it.
+/* Ends all flows of this port, those in software, too; their next packets begin
+ * new ones. Waits for Linux' offers. If flow tables are a module, it is loaded
+ * while there is a table, and a driver without a table need not load it.
  */
 static void moderato_watch_renew(struct moderato_offload *o)
 {
@@ -237,15 +237,15 @@ static void moderato_watch_settle(struct work_struct *work)
 		moderato_watch_renew(o);
 }
 
-/* Flows are made from the routes of now, as of this generation */
+/* New entries depend on the present routes: note their generation */
 void moderato_watch_begin(struct moderato_offload *o)
 {
 	lockdep_assert_held(&moderato_offload_lock);
 	o->genid = rt_genid_ipv4(&init_net);
 }
 
-/* No notifier reports ip_forward and other switches of routing, nor policies of
- * IPsec; but routes that Linux has cached are void then, by their generation.
+/* No notifier reports ip_forward, other switches of routing, and IPsec
+ * policies. But they void cached routes, by the generation.
  */
 void moderato_watch_look(struct moderato_offload *o)
 {
@@ -340,7 +340,7 @@ static void moderato_watch_set_peer(struct moderato_offload *o,
 	spin_unlock_bh(&moderato_offload_lock);
 }
 
-/* @dev is new: it may be the peer */
+/* @dev is new, and may be the peer */
 static void moderato_watch_meet(struct moderato_offload *o,
 				struct net_device *dev)
 {
@@ -358,7 +358,7 @@ static void moderato_watch_meet(struct moderato_offload *o,
 			 netdev_name(dev));
 }
 
-/* Whether flows of @o come or leave by @dev */
+/* Whether flows of @o arrive or leave by @dev */
 static bool moderato_watch_concerns(const struct moderato_offload *o,
 				    const struct net_device *dev)
 {
@@ -406,7 +406,7 @@ static int moderato_watch_netdev(struct notifier_block *nb,
 
 /* Life ---------------------------------------------------------------------- */
 
-/* Return: 0, or an error, and nothing is watched */
+/* Return: 0, or an error; then no notifier is registered */
 int moderato_watch_start(struct moderato_offload *o)
 {
 	int err;
@@ -426,7 +426,7 @@ int moderato_watch_start(struct moderato_offload *o)
 	err = register_fib_notifier(&init_net, &o->fib_nb, NULL, NULL);
 	if (err)
 		goto err_nexthop;
-	/* Last: it brings the peer, and with that flows */
+	/* Last, as it finds the peer, and so admits flows */
 	err = register_netdevice_notifier(&o->netdev_nb);
 	if (err)
 		goto err_fib;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* TCP segments on their way to GRO. They are pages of the skb that NAPI keeps:
- * GRO takes the pages and leaves the skb for the next one, so none is made and
- * freed for each of them.
+/* TCP segments for GRO, as pages of the skb that NAPI keeps: GRO takes the
+ * pages and leaves the skb for the next segment, which saves an allocation per
+ * segment.
  *
- * What the hardware says continues the segment before (NETIF_F_GRO_HW) does not
- * even get there by itself: it is added to that one's skb. The hardware has
- * compared the headers; the checksums are verified here, by the sums in the
- * descriptors.
+ * Segments that continue the one before, as the hardware reports
+ * (NETIF_F_GRO_HW), are added to its skb here. The hardware has compared the
+ * headers; this file verifies checksums by the sums in the descriptors.
  */
 
 #include <linux/bitfield.h>
@@ -21,16 +20,15 @@
 #include "moderato_features.h"
 #include "moderato_priv.h"
 
-/* Segments that wait in NAPI's skb for those that continue them
+/* Segments that wait in NAPI's skb for their continuation
  * @frame: the first one, in memory
- * @last: the last one, from the second one on
- * @sum: the first one's, as its descriptor has it
- * @len: the first one's
- * @headers: octets of each before its payload, from the second one on
- * @mss: octets of the first one's payload, likewise
- * @segs: so many; 0: nothing waits
- * @merged, @merges: frames that became part of a longer packet, and such packets,
- *		     of one poll
+ * @last: the last one, if there are two or more
+ * @sum: sum in the first one's descriptor
+ * @len: length of the first one
+ * @headers: octets before the payload, if there are two or more
+ * @mss: octets of the first one's payload, if there are two or more
+ * @segs: number of segments; 0: none waits
+ * @merged, @merges: frames that joined a packet, and such packets, in one poll
  */
 struct moderato_merge {
 	void *frame;
@@ -44,10 +42,10 @@ struct moderato_merge {
 	unsigned int merges;
 };
 
-/* Octets; acknowledgements, and what is cheap to copy, are shorter */
+/* Shorter frames are acknowledgements, or cheap to copy */
 #define MODERATO_RX_SEGMENT	256
 
-/* What an IP header can say of its packet's length */
+/* Longest packet that an IP header can describe */
 #define MODERATO_MERGED_MAX	U16_MAX
 
 static void *moderato_rx_frame(const struct moderato_rx_buf *buf)
@@ -68,9 +66,9 @@ static unsigned int moderato_ip_len(const void *frame)
 					 sizeof(struct iphdr);
 }
 
-/* Whether GRO will most likely merge it: a TCP segment of some length. Its
- * headers are looked at where they are; those of what is not merged would have
- * to be copied first.
+/* Whether GRO will most likely merge it: a TCP segment of some length. Reads
+ * the headers in the buffer, since those of other frames would have to be
+ * copied first.
  */
 static bool moderato_rx_is_segment(const struct moderato_rx_buf *buf,
 				   unsigned int len)
@@ -97,10 +95,9 @@ static void moderato_merge_add(struct moderato_rx *rx, struct sk_buff *skb,
 			octets - page_address(page), len, rx->truesize);
 }
 
-/* Takes the frame that completed the descriptor in @slot with @status, a segment
- * that others may continue. It waits in @napi for them, until
- * moderato_merge_end(). The descriptor has another buffer then, but not if there
- * is no memory for one.
+/* Takes the frame that completed the descriptor in @slot with @status, and that
+ * others may continue. It waits in @napi until moderato_merge_end(). The slot
+ * gets a new buffer, unless there is no memory.
  */
 static void moderato_merge_begin(struct moderato_rx *rx, u32 slot, u32 status,
 				 struct napi_struct *napi,
@@ -128,7 +125,7 @@ static void moderato_merge_begin(struct moderato_rx *rx, u32 slot, u32 status,
 	done->bytes += len;
 }
 
-/* Whether a segment's checksums are right, by the sum from its IP header on */
+/* Verifies a segment's checksums, by the sum from its IP header on */
 static bool moderato_sum_holds(const void *frame, unsigned int len, __le32 word)
 {
 	const struct ipv6hdr *ipv6 = frame + ETH_HLEN;
@@ -136,19 +133,19 @@ static bool moderato_sum_holds(const void *frame, unsigned int len, __le32 word)
 	unsigned int tcp = len - ETH_HLEN - moderato_ip_len(frame);
 	__wsum sum;
 
-	/* In memory it has the order of the frame's octets */
+	/* In memory, the sum has the order of the frame's octets */
 	sum = csum_unfold((__force __sum16)cpu_to_le16(le32_to_cpu(word)));
 	if (moderato_is_ipv6(frame)) {
 		sum = csum_sub(sum, csum_partial(ipv6, sizeof(*ipv6), 0));
 		return !csum_ipv6_magic(&ipv6->saddr, &ipv6->daddr, tcp,
 					IPPROTO_TCP, sum);
 	}
-	/* A header whose checksum is right adds nothing to the sum */
+	/* A correct header adds nothing to the sum */
 	return !ip_fast_csum(ip, sizeof(*ip) / 4) &&
 	       !csum_tcpudp_magic(ip->saddr, ip->daddr, tcp, IPPROTO_TCP, sum);
 }
 
-/* What can be known only when there is a second one */
+/* Reads the first segment's headers, once a second one follows */
 static bool moderato_merge_opens(struct moderato_merge *merge)
 {
 	unsigned int place = ETH_HLEN + moderato_ip_len(merge->frame);
@@ -161,9 +158,8 @@ static bool moderato_merge_opens(struct moderato_merge *merge)
 	return true;
 }
 
-/* Adds the frame that completed the descriptor in @slot with @status, which
- * says that it continues the one before, to what waits. The descriptor has
- * another buffer then.
+/* Adds the frame that completed the descriptor in @slot with @status, a
+ * continuation, to the waiting segments. The slot then has a new buffer.
  *
  * Return: whether it did
  */
@@ -182,7 +178,7 @@ static bool moderato_merge_next(struct moderato_rx *rx, u32 slot, u32 status,
 		return false;
 	if (merge->segs == 1 && !moderato_merge_opens(merge))
 		return false;
-	/* Nothing is left of it: an urgent one that was taken out of turn */
+	/* An urgent frame that was taken out of turn */
 	if (unlikely(len <= merge->headers))
 		return false;
 
@@ -210,9 +206,9 @@ static bool moderato_merge_next(struct moderato_rx *rx, u32 slot, u32 status,
 	return true;
 }
 
-/* As tcp_gro_complete() leaves it, whose headers would have to be in the skb's
- * linear part: the first segment's headers are those of all, with the sum of the
- * pseudo-header only. Whoever sends it on fills in the rest.
+/* Sets the skb as tcp_gro_complete() does, which needs headers in the linear
+ * part: the first segment's headers serve all, with the sum of the
+ * pseudo-header. A sender fills in the rest.
  */
 static void moderato_merge_head(const struct moderato_merge *merge,
 				struct sk_buff *skb)
@@ -244,7 +240,7 @@ static void moderato_merge_head(const struct moderato_merge *merge,
 	skb->ip_summed = CHECKSUM_PARTIAL;
 }
 
-/* What waits goes on to GRO. Something has to */
+/* Passes the waiting segments to GRO. Some have to wait. */
 static void moderato_merge_end(struct moderato_rx *rx,
 			       struct napi_struct *napi)
 {
@@ -256,7 +252,7 @@ static void moderato_merge_end(struct moderato_rx *rx,
 	napi_gro_frags(napi);
 }
 
-/* Whether GRO will most likely want its pages */
+/* Whether GRO will most likely take its pages */
 static bool moderato_merge_wants(struct moderato_rx *rx, u32 slot, u32 status)
 {
 	unsigned int len = FIELD_GET(MODERATO_DESC_STATUS_LENGTH, status);
@@ -285,7 +281,7 @@ static void moderato_merge_count(struct moderato_rx *rx)
 	merge->merges = 0;
 }
 
-/* Instead of moderato_rx_receive() */
+/* Replaces moderato_rx_receive() */
 static int moderato_merge_receive(struct moderato_rx *rx,
 				  struct napi_struct *napi, int budget,
 				  struct moderato_rx_done *done)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Urgent frames, which a rule says (moderato_flow.c): they leave the ring ahead
- * of those that came before them. Their descriptors stay, with a status that
- * says that the frame is gone.
+/* Reception of urgent frames, which a rule of moderato_rxnfc.c marks: they
+ * leave the ring ahead of earlier frames. Their descriptors stay, with a status
+ * that says that the frame is gone.
  */
 
 #include "moderato_variants.h"
 
-/* Hands them to the stack, up to @budget.
+/* Passes up to @budget urgent frames to the stack.
  *
  * Return: whether there were any
  */
@@ -18,8 +18,8 @@ bool moderato_rx_urgent(struct moderato_rx *rx, int budget)
 	int work = 0;
 	u32 status;
 
-	/* Behind by more than a ring, after a time without rules: at worst one
-	 * round of frames is not looked at
+	/* After a time without rules, @looked may be behind by more than a
+	 * ring: at worst one round of frames is not searched
 	 */
 	if ((u16)(rx->looked - ring->consumer) > moderato_size(ring->order))
 		rx->looked = ring->consumer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the hardware cannot send as it is: an skb in fragments, one without its
- * checksum, one to be cut. The CPU has to touch each octet of them anyhow. It
- * does so once: the ring's slots have buffers of their own, into which they are
- * copied, summed and cut (moderato_cut.h).
+/* Sends what the hardware cannot send as it is: an skb in fragments, without a
+ * checksum, or with GSO. The CPU has to touch each octet in any case, and does
+ * so once: it copies, sums and segments it (moderato_cut.h) into buffers of the
+ * ring.
  */
 
 #include <linux/bitfield.h>
@@ -14,7 +14,9 @@
 #define MODERATO_TX_FEATURES						\
 	(NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_TSO | NETIF_F_TSO_ECN)
 
-/* Before register_netdev(). Without NETIF_F_HIGHDMA, as moderato_cut.h wants it */
+/* Called before register_netdev(). moderato_cut.h relies on the absence of
+ * NETIF_F_HIGHDMA.
+ */
 void moderato_tx_features(struct net_device *ndev)
 {
 	const struct moderato_priv *priv = netdev_priv(ndev);
@@ -26,7 +28,7 @@ void moderato_tx_features(struct net_device *ndev)
 		ndev->hw_features |= NETIF_F_RXCSUM;
 		ndev->features |= NETIF_F_RXCSUM;
 	}
-	/* Elsewhere, the hardware cuts what is longer */
+	/* Otherwise the hardware segments longer skbs */
 	if (!(ndev->hw_features & NETIF_F_TSO6))
 		netif_set_tso_max_segs(ndev, MODERATO_TSO_SEGS);
 }
@@ -45,25 +47,25 @@ netdev_features_t moderato_fix_features(struct net_device *ndev,
 
 /* Buffers ------------------------------------------------------------------ */
 
-/* From the frame's first octet, wherever in a word that is. Those of a ring are of one
- * size: while the MTU changes, another queue's old ring is still up.
+/* Bytes of a copy buffer, for any alignment of the frame. All buffers of a ring
+ * have one size: during a change of the MTU, another queue's old ring is still
+ * up.
  */
 static unsigned int moderato_copy_bytes(const struct moderato_tx *tx)
 {
 	return sizeof(u32) - 1 + ETH_HLEN + VLAN_HLEN + tx->copy_mtu;
 }
 
-/* A slot gets its buffer when something is copied into it for the first time,
- * and keeps it: no memory is taken where frames are only forwarded. Elsewhere it
- * soon is 2 KiB for each slot where the Tx FIFO holds 4 KiB, 512 KiB for the
- * default ring.
+/* A slot gets its buffer at its first copy, and keeps it: pure forwarding takes
+ * no memory. Otherwise it is soon 2 KiB per slot if the Tx FIFO holds 4 KiB:
+ * 512 KiB for the default ring.
  */
 static u8 *moderato_copy_alloc(const struct moderato_tx *tx)
 {
 	return kmalloc(moderato_copy_bytes(tx), GFP_ATOMIC | __GFP_NOWARN);
 }
 
-/* The hardware may still read those of a ring that is stuck */
+/* The hardware may still read the buffers of a stuck ring */
 void moderato_copies_free(struct moderato_tx *tx)
 {
 	u32 size = moderato_size(tx->ring.order);
@@ -111,7 +113,8 @@ static int moderato_copy_frame(struct moderato_tx *tx, u16 index,
 	return len;
 }
 
-/* The first @frames of an skb of which the next one could not be copied */
+/* Takes back the first @frames of an skb whose next frame could not be copied
+ */
 static void moderato_copies_undo(struct moderato_tx *tx, unsigned int frames)
 {
 	struct moderato_ring *ring = &tx->ring;
@@ -125,9 +128,9 @@ static void moderato_copies_undo(struct moderato_tx *tx, unsigned int frames)
 	}
 }
 
-/* Posts all frames that @skb becomes, or none. Each descriptor holds a reference
- * to it: though its data is not needed any more, its socket must know how much
- * of it has not left (TCP small queues).
+/* Posts all frames of @skb, or none. Each descriptor holds a reference: the
+ * data is not needed any more, but the socket must know how much has not left
+ * (TCP small queues).
  *
  * Return: octets in these frames, or a negative error
  */
@@ -140,16 +143,16 @@ int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb,
 	int octets = 0;
 
 	frames = moderato_cut_start(&cut, skb, plan->inserts);
-	/* The stack knows how many it becomes, and how long they are, unless it
-	 * comes from a packet socket or a virtual machine.
+	/* The stack knows their number and length, unless the skb comes from a
+	 * packet socket or a virtual machine.
 	 */
 	if (unlikely(!frames || frames > moderato_size(ring->order) / 2 ||
 		     moderato_cut_len(&cut) > moderato_copy_bytes(tx) -
 					      (sizeof(u32) - 1)))
 		return -EMSGSIZE;
 
-	/* From the first one that is cut on, the queue stops while the ring
-	 * could not take the longest one.
+	/* After the first GSO skb, the queue stops while the ring could not
+	 * take the longest one.
 	 */
 	if (frames > 1)
 		WRITE_ONCE(tx->reserve,

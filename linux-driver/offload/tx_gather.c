@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Frames that the hardware reads from where their pieces lie: the skb's linear
- * part and its fragments have a descriptor each. So do those of packets that it
- * cuts into segments, with one more for headers that other octets follow.
+/* Scatter-gather and segmentation by the hardware: the skb's linear part and
+ * each fragment have a descriptor. A GSO skb has one more for its headers, if
+ * data follows them.
  */
 
 #include <linux/bitfield.h>
@@ -13,13 +13,13 @@
 #include "moderato_features.h"
 #include "moderato_priv.h"
 
-/* Headers, what follows them in the skb's linear part, and its fragments */
+/* Headers, data after them in the linear part, and fragments */
 #define MODERATO_TX_PIECES	(2 + MAX_SKB_FRAGS)
 
 #define MODERATO_TX_GSO		(SKB_GSO_TCPV4 | SKB_GSO_TCPV6)
 
-/* Whether the hardware cuts @skb. The headers of what does not come from the
- * stack may be anywhere, and longer than it keeps.
+/* Whether the hardware segments @skb. Headers of skbs from outside the stack
+ * may be anywhere, and too long.
  */
 static bool moderato_tx_segments(const struct moderato_priv *priv,
 				 const struct sk_buff *skb)
@@ -43,7 +43,7 @@ static bool moderato_tx_segments(const struct moderato_priv *priv,
 	       skb->len > header && skb->len - header <= U16_MAX;
 }
 
-/* What it cannot cut is cut by the stack */
+/* The stack segments what the hardware cannot */
 static netdev_features_t
 moderato_features_check(struct sk_buff *skb, struct net_device *ndev,
 			netdev_features_t features)
@@ -55,7 +55,7 @@ moderato_features_check(struct sk_buff *skb, struct net_device *ndev,
 	return vlan_features_check(skb, features);
 }
 
-/* In descriptors */
+/* Number of descriptors */
 static unsigned int moderato_tx_pieces(const struct sk_buff *skb)
 {
 	unsigned int pieces = 1 + skb_shinfo(skb)->nr_frags;
@@ -65,8 +65,8 @@ static unsigned int moderato_tx_pieces(const struct sk_buff *skb)
 	return pieces;
 }
 
-/* Whether @skb, which is not sent from one piece of memory, need not be copied
- * for that. On a short ring, some would wait for all of it.
+/* Whether an skb in pieces can be gathered, rather than copied. On a short
+ * ring, pieces would wait for the whole ring.
  */
 static bool moderato_tx_gathers(const struct moderato_tx *tx,
 				const struct sk_buff *skb,
@@ -90,7 +90,7 @@ static struct moderato_desc *moderato_tx_desc(struct moderato_tx *tx, u16 index)
 	return &tx->ring.desc[moderato_slot(index, tx->ring.order)];
 }
 
-/* A piece at @dma for the slot @index; its frame has @more beyond it */
+/* Posts a piece at @dma in the slot @index; @more pieces follow */
 static void moderato_tx_piece(struct moderato_tx *tx, u16 index, dma_addr_t dma,
 			      unsigned int len, bool more)
 {
@@ -98,7 +98,7 @@ static void moderato_tx_piece(struct moderato_tx *tx, u16 index, dma_addr_t dma,
 	u32 control;
 
 	control = FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH, len);
-	/* Nobody waits for a part of a frame */
+	/* Only the last piece of a frame may raise an interrupt */
 	if (more)
 		control |= MODERATO_DESC_CONTROL_MORE |
 			   MODERATO_DESC_CONTROL_NO_INTERRUPT;
@@ -112,7 +112,7 @@ static struct moderato_tx_buf *moderato_tx_slot(struct moderato_tx *tx,
 	return &tx->buf[moderato_slot(index, tx->ring.order)];
 }
 
-/* The first @slots of an skb whose next piece could not be mapped */
+/* Takes back the first @slots of an skb whose next piece could not be mapped */
 static void moderato_tx_gather_undo(struct moderato_tx *tx, u16 slots)
 {
 	while (slots--)
@@ -121,8 +121,8 @@ static void moderato_tx_gather_undo(struct moderato_tx *tx, u16 slots)
 }
 
 /* The hardware adds each segment's length to the sum of the pseudo-header, and
- * makes all else in the headers that differs: what they say is not looked at.
- * Not while somebody else sees them, as a tap does.
+ * writes all header fields that differ, without reading them. So the headers
+ * must not be shared, as with a tap.
  */
 static int moderato_tx_pseudo(struct sk_buff *skb)
 {
@@ -136,7 +136,7 @@ static int moderato_tx_pseudo(struct sk_buff *skb)
 	return 0;
 }
 
-/* The slot @index is of the headers of @skb */
+/* Marks the slot @index as the headers of @skb */
 static void moderato_tx_headers(struct moderato_tx *tx, u16 index,
 				const struct sk_buff *skb)
 {
@@ -154,11 +154,11 @@ static void moderato_tx_headers(struct moderato_tx *tx, u16 index,
 				       skb_transport_offset(skb)) |
 			    FIELD_PREP(MODERATO_DESC_TX_SEGMENT_PAYLOAD,
 				       payload));
-	/* Beside the tag */
+	/* Keep the tag */
 	WRITE_ONCE(desc->status, desc->status | cpu_to_le32(mss));
 }
 
-/* Frames that the hardware makes of @skb, of what the stack says or another */
+/* Number of segments, which the stack may not have calculated */
 static unsigned int moderato_tx_segs(const struct sk_buff *skb)
 {
 	if (!skb_is_gso(skb))
@@ -181,8 +181,8 @@ static int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb,
 	u16 last = index + pieces - 1;
 	unsigned int header;
 
-	/* From the first one on, the queue stops while the ring could not take
-	 * the longest one.
+	/* After the first long skb, the queue stops while the ring could not
+	 * take the longest one.
 	 */
 	WRITE_ONCE(tx->reserve,
 		   max_t(u16, tx->reserve,
@@ -192,7 +192,7 @@ static int moderato_tx_gather(struct moderato_tx *tx, struct sk_buff *skb,
 		return -EBUSY;
 	if (gso && moderato_tx_pseudo(skb))
 		return -ENOMEM;
-	/* Not before: the head may be another one now */
+	/* moderato_tx_pseudo() may have replaced the head */
 	info = skb_shinfo(skb);
 
 	buf = moderato_tx_slot(tx, index);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What each direction is moderated by: what the user set; or, adaptive, what the
- * hardware chooses by how busy the CPU is with its ring, which costs no
- * register access; or one of five profiles of frames and usecs that the
- * kernel's library (DIM) chooses. That compares the rates of 64 polls with
- * those before, and may go on by a profile. ethtool -C rx-profile and
- * tx-profile change what they are.
+/* Moderation of each direction. Without adaptive moderation, the user's
+ * settings. With it, the hardware adapts the delay to the time that the CPU
+ * spends on its ring, which needs no register access; or the kernel's DIM
+ * chooses one of five profiles of frames and usecs: it compares the rates of 64
+ * polls with those before, and moves by one profile. ethtool -C rx-profile and
+ * tx-profile change the profiles.
  */
 
 #include <linux/dim.h>
@@ -28,7 +28,7 @@ const struct dim_cq_moder moderato_tx_profile[MODERATO_PROFILES] = {
 	{ .usec = 1000, .pkts = 128 },
 };
 
-/* As near to a profile, which may be a user's, as the hardware goes */
+/* Applies a profile, which a user may have set, as far as the hardware can */
 static void moderato_dim_apply(struct moderato_priv *priv,
 			       const struct moderato_direction *dir,
 			       struct dim_cq_moder profile, u8 order,
@@ -51,7 +51,7 @@ static void moderato_dim_apply_rx(struct moderato_queue *q)
 			   q->config.rx_order, q->priv->usecs_max);
 }
 
-/* Skbs come back promptly with every profile: see moderato_tx_prompt() */
+/* Every profile frees skbs promptly: see moderato_tx_prompt() */
 static void moderato_dim_apply_tx(struct moderato_queue *q)
 {
 	struct dim_cq_moder profile = moderato_dim_tx_profile(q);
@@ -61,8 +61,8 @@ static void moderato_dim_apply_tx(struct moderato_queue *q)
 			   min(q->priv->usecs_max, MODERATO_PROMPT_USECS));
 }
 
-/* RTNL is not taken: who holds it waits for the end of this. A poll may have
- * asked for it after the user chose otherwise.
+/* Must not take RTNL: its holder waits for this work to end. The user may have
+ * switched adaptive moderation off since the poll scheduled it.
  */
 void moderato_rx_dim_work(struct work_struct *work)
 {
@@ -94,7 +94,7 @@ static void moderato_dim_event(struct dim *dim, u32 frames, u32 bytes)
 	net_dim(dim, *sample);
 }
 
-/* A poll that an interrupt began has ended */
+/* The end of a poll that an interrupt began */
 void moderato_dim_rx_event(struct moderato_queue *q)
 {
 	struct moderato_rx_stats *stats = &q->rx_stats;
@@ -113,8 +113,8 @@ void moderato_dim_tx_event(struct moderato_queue *q)
 
 /* Hardware ---------------------------------------------------------------- */
 
-/* The hardware chooses the delay. Half a ring of frames is enough
- * whatever the delay. It must not be 0, which would be none at all.
+/* The hardware chooses the delay. Half a ring of frames suffices for any delay.
+ * The least delay must not be 0, which would switch the timer off.
  */
 static void moderato_pacing_start(struct moderato_queue *q)
 {
@@ -148,7 +148,7 @@ void moderato_rx_moderate(struct moderato_queue *q)
 				     &q->config.rx);
 }
 
-/* @irq: whether completions are to raise it at all */
+/* @irq: whether completions raise the interrupt */
 void moderato_tx_moderate(struct moderato_queue *q, bool irq)
 {
 	static const struct moderato_coalesce off;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* DIM's profiles as the kernel keeps them; ethtool -C rx-profile and tx-profile change
- * what they are.
+/* DIM's profiles, kept by the kernel, which changes them for ethtool -C
+ * rx-profile and tx-profile.
  */
 
 #include <linux/dim.h>

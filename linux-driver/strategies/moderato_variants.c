@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Strategies of the literature, for comparison: private flags choose them, and
- * ethtool -C has what they need beyond the rest. Together with netpoll, which
- * cannot rely on a poll here.
+/* Strategies of the literature, for comparison. Private flags select them, and
+ * ethtool -C has additional settings for them. Also their netpoll, which cannot
+ * rely on a poll.
  */
 
 #include <linux/bitfield.h>
@@ -10,17 +10,17 @@
 #include "moderato_features.h"
 #include "moderato_variants.h"
 
-/* As in the patch: a ring is received at once */
+/* As in the patch: one poll receives a full ring */
 #define MODERATO_RX_TIMER_WEIGHT	256
 
-/* The longest that rx-timer waits: what takes longer is no delay any more */
+/* Longest time between two polls of rx-timer */
 #define MODERATO_POLL_USECS_MAX		USEC_PER_SEC
 
 #define MODERATO_VARIANTS_COALESCE					\
 	(ETHTOOL_COALESCE_USECS_LOW_HIGH | ETHTOOL_COALESCE_RX_USECS_IRQ)
 
-/* @flags: private ones, as the user set them
- * @get_sset_count, @get_strings, @get_stats: of the statistics of all
+/* @flags: private flags, as the user set them
+ * @get_sset_count, @get_strings, @get_stats: the replaced operations
  */
 struct moderato_variants {
 	u32 flags;
@@ -39,7 +39,7 @@ enum {
 	MODERATO_FLAG_TX_NAPI,
 	MODERATO_FLAG_RX_DIM,
 	MODERATO_FLAG_RX_SHARED,
-	/* The last one is offered where there are CPUs to share with */
+	/* rx-shared needs several CPUs */
 	MODERATO_FLAGS = MODERATO_FLAG_RX_SHARED + IS_ENABLED(CONFIG_SMP),
 };
 
@@ -90,8 +90,8 @@ static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 	config.tx_ops = moderato_tx_variant(flags);
 	config.paces = priv->has_pacing && !(flags & BIT(MODERATO_FLAG_RX_DIM));
 
-	/* The Rx strategies need buffers of different kinds, so that a change
-	 * takes new rings.
+	/* Rx strategies use different kinds of buffers: a change needs new
+	 * rings
 	 */
 	if (netif_running(ndev))
 		with_rx = config.rx_ops != priv->queue[0].rx->ops;
@@ -107,8 +107,8 @@ static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 
 /* Polls -------------------------------------------------------------------- */
 
-/* Which one, and how many frames it may receive. Where frames are urgent, it
- * takes few of the others: one that comes waits for them, and for as many of
+/* Selects the poll and its weight. With rules for urgent frames the weight is
+ * low: an urgent frame waits for the others of one round, and for as many of
  * another port.
  */
 void moderato_rx_choose_poll(struct moderato_queue *q)
@@ -131,11 +131,11 @@ static void moderato_variants_rx_up(struct moderato_rx *rx)
 	moderato_rx_choose_poll(rx->queue);
 }
 
-/* netpoll sends with interrupts off, perhaps for ever, as in a panic: it looks
- * here when the queue is stopped. Whoever else takes frames off the ring is
- * locked out: a transmission and the timer by the queue's lock, a change of
- * the ring by @draining, and the interrupt by being disabled. What netpoll may
- * have come out of, here or on a CPU that was stopped, is not waited for.
+/* netpoll sends with interrupts off, perhaps for ever, as in a panic, and calls
+ * this when the queue is stopped. All others that take frames off the ring are
+ * locked out: a transmission and the timer by the queue's lock, a change of the
+ * ring by @draining, the interrupt by disable. netpoll may have interrupted one
+ * of them, here or on a stopped CPU, and does not wait for it.
  */
 static void moderato_tx_netpoll(struct moderato_tx *tx)
 {
@@ -212,7 +212,9 @@ static int moderato_variants_set_coalesce(struct moderato_config *config,
 	return 0;
 }
 
-/* Drops, which have standard places, too, but are compared with the rest */
+/* Drops. The standard groups have them, too; here they are next to the counters
+ * they are compared with
+ */
 static const struct {
 	char name[ETH_GSTRING_LEN];
 	enum moderato_counter counter;

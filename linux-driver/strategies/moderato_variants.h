@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the strategies of the literature, and urgent frames, share: they are for
- * comparison, and not part of what goes into the kernel.
+/* Shared by the strategies of the literature and urgent frames. They are for
+ * comparison, and not for the kernel.
  */
 #ifndef MODERATO_VARIANTS_H
 #define MODERATO_VARIANTS_H
@@ -8,12 +8,12 @@
 #include "moderato_priv.h"
 
 /* Frames that one call of the poll may receive, with all strategies but
- * rx_timer.c's; and while there are rules for urgent ones
+ * rx-timer; and with rules for urgent frames
  */
 #define MODERATO_NAPI_WEIGHT	32
 #define MODERATO_URGENT_WEIGHT	8
 
-/* Of polls by the clock */
+/* Timers of the strategy rx-timer */
 struct moderato_delay {
 	struct moderato_queue *queue;
 	struct timer_list tick;
@@ -34,7 +34,7 @@ bool moderato_rules_urgent(const struct moderato_priv *priv);
 
 void moderato_poll_controller(struct net_device *ndev);
 
-/* Where the kernel has netpoll */
+/* Does nothing in a kernel without netpoll */
 static inline void moderato_set_poll_controller(struct moderato_priv *priv)
 {
 #ifdef CONFIG_NET_POLL_CONTROLLER

@@ -7,7 +7,7 @@
 #include "moderato_budget.h"
 #include "moderato_variants.h"
 
-/* Return: how many descriptors it took, at most @budget */
+/* Return: number of descriptors taken, at most @budget */
 static u32 moderato_rx_irq_receive(struct moderato_rx *rx, u32 budget)
 {
 	struct moderato_rx_done done = {};

@@ -24,7 +24,10 @@ void moderato_rx_napi_handle(struct moderato_rx *rx)
 	napi_schedule_irqoff(&q->napi);
 }
 
-/* Hands up to @budget frames to the stack. Return: how many descriptors */
+/* Passes up to @budget frames to the stack.
+ *
+ * Return: number of descriptors taken
+ */
 int moderato_rx_receive(struct moderato_rx *rx, struct napi_struct *napi,
 			int budget, struct moderato_rx_done *done)
 {
@@ -41,14 +44,16 @@ int moderato_rx_receive(struct moderato_rx *rx, struct napi_struct *napi,
 			if (gro) {
 				napi_gro_receive(napi, skb);
 			} else {
-				/* Each layer's code is fetched once for all */
+				/* A list: the CPU fetches each layer's code
+				 * once for all frames
+				 */
 				skb_mark_napi_id(skb, napi);
 				list_add_tail(&skb->list, &list);
 			}
 		}
 		work++;
 	}
-	/* The hardware has new buffers before the stack takes its time */
+	/* The hardware gets new buffers before the stack starts its work */
 	if (done->taken)
 		moderato_rx_finish(rx, done);
 	netif_receive_skb_list(&list);
@@ -66,8 +71,8 @@ int moderato_napi_poll(struct napi_struct *napi, int budget)
 	int work;
 
 	work = rx->receive(rx, napi, budget, &done);
-	/* Behind, for what was sent can wait, and what was received cannot. With
-	 * a budget of 0, netpoll's, that is all.
+	/* Tx after Rx, since freeing can wait and frames cannot. For netpoll,
+	 * whose budget is 0, this is all.
 	 */
 	freed = moderato_tx_poll(tx, budget);
 
@@ -114,16 +119,15 @@ void moderato_rx_napi_stop(struct moderato_rx *rx)
 {
 	struct moderato_queue *q = rx->queue;
 
-	/* A last round: the poll ends when the ring is empty */
+	/* A last round until the ring is empty */
 	moderato_napi_once(&q->napi);
 	napi_synchronize(&q->napi);
 	napi_disable(&q->napi);
 	moderato_napi_name(q, NULL);
 
-	/* A poll that has completed may still be about to re-arm, on another
-	 * CPU: it may not find the ring freed, nor may its index reach the
-	 * ring that comes next. Polls run with softirqs off, and so end within
-	 * a grace period.
+	/* A completed poll may still be about to re-arm on another CPU. It must
+	 * not use a freed ring, and its index must not reach the next ring.
+	 * Polls run with softirqs off, and so end within a grace period.
 	 */
 	synchronize_net();
 }

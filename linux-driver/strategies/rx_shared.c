@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Receive strategy with NAPI, of one ring that two CPUs share (mode 1 of Yao et
- * al., 2014): the CPU that took the interrupt polls. When more frames wait than
- * it takes at once, it wakes another CPU through an IPI, whose poll receives from
- * the same ring until that is empty.
+/* Receive strategy: two CPUs poll one ring (mode 1 of Yao et al., 2014). The
+ * CPU that took the interrupt polls. When more frames wait than it takes at
+ * once, it wakes another CPU by an IPI, whose poll receives from the same ring
+ * until that is empty.
  *
- * One of them at a time takes frames off the ring; the stack has them without a
- * lock. So frames of one flow may overtake each other, by as many as are taken
- * at once. Receive packet steering keeps them in order.
+ * Only one poll at a time takes frames off the ring; both pass them on without
+ * a lock. So frames of one flow may overtake each other, by as many as a poll
+ * takes at once. Receive packet steering restores their order.
  */
 
 #include <linux/cpumask.h>
@@ -15,20 +15,20 @@
 #include "moderato_features.h"
 #include "moderato_variants.h"
 
-/* A second CPU's poll of a shared ring
- * @lock: guards the ring, while polls share it
- * @busy: it was woken, and has not ended since
+/* The second CPU's poll of a shared ring
+ * @lock: guards the ring while polls share it
+ * @busy: woken, and not ended since
  */
 struct moderato_helper {
 	struct moderato_queue *queue;
 	struct napi_struct napi;
-	/* see above */
+	/* guards the ring */
 	spinlock_t lock;
 	call_single_data_t csd;
 	atomic_t busy;
 };
 
-/* On the CPU that is woken */
+/* Runs on the woken CPU */
 static void moderato_shared_ipi(void *data)
 {
 	struct moderato_helper *helper = data;
@@ -43,16 +43,16 @@ static void moderato_shared_wake(struct moderato_helper *helper)
 	if (atomic_read(&helper->busy) || atomic_xchg(&helper->busy, true))
 		return;
 	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
-	/* None, or it is about to go offline */
+	/* No other CPU, or it is about to go offline */
 	if (cpu >= nr_cpu_ids ||
 	    smp_call_function_single_async(cpu, &helper->csd))
 		atomic_set(&helper->busy, false);
 }
 
-/* Up to @budget at once, so that each layer's code is fetched once for all of
- * them
+/* Receives up to @budget frames at once, so that the CPU fetches each layer's
+ * code once for all of them.
  *
- * Return: how many descriptors were taken
+ * Return: number of descriptors taken
  */
 static int moderato_shared_receive(struct moderato_rx *rx,
 				   struct napi_struct *napi, int budget)
@@ -120,7 +120,7 @@ int moderato_shared_poll(struct napi_struct *napi, int budget)
 	freed = moderato_tx_poll(tx, budget);
 
 	if (work < budget && napi_complete_done(napi, work)) {
-		/* With the index of the other CPU's last frame */
+		/* The index includes the other CPU's last frame */
 		spin_lock(&helper->lock);
 		moderato_napi_end(rx, tx, work, freed);
 		spin_unlock(&helper->lock);
@@ -149,8 +149,8 @@ static void moderato_shared_up(struct moderato_rx *rx)
 	moderato_rx_napi_up(rx);
 }
 
-/* Once the first poll is disabled, nobody wakes the other any more, and the grace
- * period that its end waits for has any IPI behind it.
+/* After the first poll is disabled, nothing wakes the other poll any more. The
+ * grace period at the first poll's end also waits for a pending IPI.
  */
 static void moderato_shared_stop(struct moderato_rx *rx)
 {

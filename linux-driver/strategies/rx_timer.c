@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Receive strategy with NAPI, polled by the clock (Vorona, 2007): the hard
- * interrupt masks itself and arms a timer, which schedules the poll. Frames
- * gather on the ring meanwhile, so that there are at most as many interrupts
- * as ticks, and at most a ring of frames for each of them. The timer is that
- * of the next tick, or one of high resolution.
+/* Receive strategy: NAPI at timer ticks (Vorona, 2007). The hard interrupt
+ * masks itself and arms a timer, which schedules the poll. Frames collect on
+ * the ring until then: at most one interrupt per tick, and at most one ring of
+ * frames for each. The timer is the next jiffy, or a high-resolution timer.
  */
 
 #include "moderato_features.h"
 #include "moderato_variants.h"
 
-/* Both interrupts come here, with interrupts off */
+/* For both interrupts, with interrupts off */
 static void moderato_rx_timer_schedule(struct moderato_queue *q)
 {
 	u64 usecs = READ_ONCE(q->config.poll_usecs);
 	struct moderato_delay *delay = q->delay;
 
-	/* What is due now runs at the next tick */
+	/* A timer that is due now runs at the next jiffy */
 	if (!usecs)
 		mod_timer(&delay->tick, jiffies);
 	else if (!hrtimer_is_queued(&delay->timer))
@@ -77,8 +76,9 @@ static int moderato_rx_timer_init(struct moderato_priv *priv)
 	return 0;
 }
 
-/* When both interrupts are off, so that none arms them any more. Until then they
- * outlive a ring, and even the strategy: they poll what is there, or nothing.
+/* Called with both interrupts off, so that nothing arms the timers again. They
+ * may outlive a ring, and even the strategy: then they poll what exists, or
+ * nothing.
  */
 static void moderato_rx_timer_cancel(struct moderato_queue *q)
 {

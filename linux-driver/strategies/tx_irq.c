@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transmit strategy with interrupts, and no poll: the hardware counts tx-frames
- * completions, or waits for tx-usecs, and the hard interrupt then frees all
- * their skbs, however many, with interrupts off. With tx-frames 1 it frees the
- * one that it reports: a second completed frame counts as unreported when
- * re-arming, and raises the next interrupt.
+/* Transmit strategy without a poll: the hardware counts tx-frames completions,
+ * or waits for tx-usecs; the hard interrupt then frees all their skbs with
+ * interrupts off. With tx-frames 1 it frees the one skb that it reports:
+ * further completions count as unreported at the re-arm, and raise the next
+ * interrupt.
  */
 
 #include "moderato_budget.h"

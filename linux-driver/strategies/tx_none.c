@@ -7,17 +7,17 @@
 #include "moderato_features.h"
 #include "moderato_variants.h"
 
-/* Longest time that a sent skb waits when nothing follows */
+/* Longest time that a sent skb waits if no transmission follows */
 #define MODERATO_TX_NONE_IDLE_NS	(10 * NSEC_PER_MSEC)
 
-/* A full ring stops the queue, so that no transmission comes to look at it.
- * Short against the 1.6 ms in which 256 of the shortest frames leave at
- * 100 Mb/s: the ring does not run empty meanwhile.
+/* A full ring stops the queue, so that no transmission frees skbs. 256 of the
+ * shortest frames take 1.6 ms at 100 Mb/s: the ring does not run empty within
+ * this time.
  */
 #define MODERATO_TX_NONE_FULL_NS	(200 * NSEC_PER_USEC)
 
-/* A look at the ring fetches what the hardware wrote, and counts what it
- * finds; that is done once for so many frames, or a quarter of a short ring.
+/* Each look at the ring costs cache misses on what the hardware wrote. Look
+ * once per 16 frames, or per quarter of a short ring.
  */
 #define MODERATO_TX_NONE_BATCH		16U
 
@@ -31,7 +31,7 @@ static ktime_t moderato_tx_none_delay(const struct moderato_tx *tx)
 static void moderato_tx_none_reclaim(struct moderato_tx *tx)
 {
 	/* Transmissions and the timer run with softirqs off, where the plain
-	 * free is the cheapest; netpoll transmits with interrupts off, too.
+	 * free is the cheapest; netpoll transmits with interrupts off.
 	 */
 	int softirq = !irqs_disabled();
 	struct moderato_tx_done done = {};
@@ -60,7 +60,9 @@ static void moderato_tx_none_posted(struct moderato_tx *tx)
 			      HRTIMER_MODE_REL_SOFT);
 }
 
-/* Transmissions are locked out, and may have left this strategy before */
+/* The queue's lock keeps transmissions out; they may have left this strategy
+ * since
+ */
 static enum hrtimer_restart moderato_tx_none_timer(struct hrtimer *timer)
 {
 	struct moderato_tx *tx = container_of(timer, struct moderato_tx, timer);
@@ -85,8 +87,8 @@ static void moderato_tx_none_stop(struct moderato_tx *tx)
 	hrtimer_cancel(&tx->timer);
 }
 
-/* Without the strategy's asking: the ring halted, or a frame was stamped, for
- * which somebody waits. The timer takes it, and arms the ring again.
+/* Completions raise no interrupt here: the ring has halted, or a frame with a
+ * requested timestamp was sent. The timer serves it, and arms the ring again.
  */
 static void moderato_tx_none_interrupt(struct moderato_tx *tx)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transmission within NAPI: the hard interrupt masks itself and schedules the
- * poll, as the Rx interrupt does. The poll frees what was sent after it received.
- * Under load neither direction interrupts.
+/* Transmit strategy with NAPI: the hard interrupt masks itself and schedules
+ * the poll, as the Rx interrupt does. The poll frees sent skbs after it has
+ * received. Under load, neither direction interrupts.
  */
 
 #include "moderato_dim.h"
@@ -15,19 +15,19 @@ static void moderato_tx_poll_handle(struct moderato_tx *tx)
 	READ_ONCE(q->config.rx_ops)->schedule(q);
 }
 
-/* Asked again under the queue's lock, which keeps transmissions out, and a
- * change of the ring or of who frees
+/* Checked again under the queue's lock, which keeps out transmissions, a change
+ * of the ring, and a change of the strategy
  */
 static bool moderato_tx_is_polled(const struct moderato_tx *tx)
 {
 	return READ_ONCE(tx->ops)->polled && !READ_ONCE(tx->draining);
 }
 
-/* Frees all that was sent: no more than a ring, so that the budget, which is
- * of received frames, need not bound it.
+/* Frees all sent skbs. There is at most a ring of them, so the budget, which
+ * limits received frames, need not limit them.
  * @budget: of the poll; 0 for netpoll, with interrupts off
  *
- * Return: how many frames
+ * Return: number of frames
  */
 unsigned int moderato_tx_poll(struct moderato_tx *tx, int budget)
 {
@@ -36,7 +36,7 @@ unsigned int moderato_tx_poll(struct moderato_tx *tx, int budget)
 
 	if (!moderato_tx_is_polled(tx))
 		return 0;
-	/* netpoll may have come out of a transmission on this very CPU */
+	/* netpoll may have interrupted a transmission on this CPU */
 	if (!budget && READ_ONCE(tx->txq->xmit_lock_owner) >= 0)
 		return 0;
 
@@ -50,10 +50,9 @@ unsigned int moderato_tx_poll(struct moderato_tx *tx, int budget)
 	return done.frames;
 }
 
-/* After the poll's end. What was sent since moderato_tx_poll() counts as
- * unreported, and raises the interrupt. A poll that had nothing to do with the
- * ring leaves it armed as it is.
- * @freed: frames that the last poll freed
+/* Ends the poll. Frames completed since moderato_tx_poll() count as unreported,
+ * and raise the interrupt. A poll that was not for this ring leaves it armed.
+ * @freed: number of frames that the last poll freed
  */
 void moderato_tx_poll_end(struct moderato_tx *tx, unsigned int freed)
 {

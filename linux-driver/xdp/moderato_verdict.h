@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* XDP: what needs neither hardware nor kernel to be right: what suits, what is said
- * of a frame, slots of frames beside those of skbs, counts. Tested by kunit_xdp.c.
+/* The part of XDP that works without hardware: what it requires, metadata of
+ * frames, slots, counts. Tested by kunit_xdp.c.
  */
 #ifndef MODERATO_VERDICT_H
 #define MODERATO_VERDICT_H
@@ -10,7 +10,7 @@
 
 #include "moderato_xdp.h"
 
-/* The longest frame is in one page, with what is around it */
+/* The longest frame that fits a page, with all that surrounds it */
 #define MODERATO_XDP_MTU						\
 	ALIGN_DOWN(SKB_WITH_OVERHEAD(PAGE_SIZE) - XDP_PACKET_HEADROOM -	\
 		   MODERATO_STAMP_OCTETS - MODERATO_RX_OFFSET -		\
@@ -21,7 +21,9 @@
 
 /* What suits ---------------------------------------------------------------- */
 
-/* Return: why no program can see what is received so, and what to switch; or NULL */
+/* Return: why no program can run with these settings, and what to switch; or
+ * NULL
+ */
 static inline const char *
 moderato_xdp_unsuited(const struct moderato_config *config, unsigned int mtu)
 {
@@ -29,7 +31,7 @@ moderato_xdp_unsuited(const struct moderato_config *config, unsigned int mtu)
 		return "XDP needs NAPI: ethtool --set-priv-flags rx-napi on";
 	if (config->rx_ops->shared)
 		return "XDP needs one poll: ethtool --set-priv-flags rx-shared off";
-	/* In a hard interrupt, which no page_pool is for */
+	/* A hard interrupt must not use a page pool */
 	if (!config->tx_ops->polled && !config->tx_ops->quiet)
 		return "XDP needs NAPI: ethtool --set-priv-flags tx-napi on";
 	if (mtu > MODERATO_XDP_MTU)
@@ -37,14 +39,14 @@ moderato_xdp_unsuited(const struct moderato_config *config, unsigned int mtu)
 	return NULL;
 }
 
-/* The same, of sockets without copies. @room: bytes of a chunk for a frame and what
+/* The same for zero-copy sockets. @room: bytes of a chunk for a frame and what
  * the hardware writes ahead of it
  */
 static inline const char *
 moderato_xsk_unsuited(const struct moderato_config *config, unsigned int mtu,
 		      u32 room)
 {
-	/* The poll that receives is also the one that sends */
+	/* Sockets need the poll to send, too */
 	if (!config->tx_ops->polled)
 		return "zero copy needs NAPI: ethtool --set-priv-flags tx-reclaim-on-xmit off";
 	if (MODERATO_STAMP_OCTETS + MODERATO_RX_OFFSET + MODERATO_OVERHEAD +
@@ -53,7 +55,7 @@ moderato_xsk_unsuited(const struct moderato_config *config, unsigned int mtu,
 	return NULL;
 }
 
-/* The same, of what else may be on
+/* The same for other settings
  * @urgent: there are rules for urgent frames, which leave the ring out of turn
  */
 static inline const char *
@@ -66,7 +68,7 @@ moderato_xdp_unsuited_too(netdev_features_t features, bool urgent)
 	return NULL;
 }
 
-/* Return: 0 where @why is NULL, or an error that @extack explains */
+/* Return: 0 if @why is NULL, or an error that @extack explains */
 static inline int moderato_xdp_refuse(const char *why,
 				      struct netlink_ext_ack *extack)
 {
@@ -78,8 +80,8 @@ static inline int moderato_xdp_refuse(const char *why,
 
 /* What the hardware says of a frame ----------------------------------------- */
 
-/* Before the program, which may write to where the stamp is: ahead of the frame. A
- * tag that was in the frame counts, whatever becomes of it.
+/* Called before the program, which may overwrite the timestamp ahead of the
+ * frame. A tag in the frame counts as received.
  */
 static inline void moderato_xdp_tell(const struct moderato_rx *rx, u32 slot,
 				     u32 status, struct moderato_xdp_buff *buff,
@@ -100,7 +102,7 @@ static inline void moderato_xdp_tell(const struct moderato_rx *rx, u32 slot,
 	buff->xdp.data_end += MODERATO_STAMP_OCTETS;
 }
 
-/* Return: 0, or -ENODATA of a frame without a stamp */
+/* Return: 0, or -ENODATA if the frame has no timestamp */
 static inline int moderato_xdp_stamp(const struct moderato_xdp_buff *buff,
 				     u64 *timestamp)
 {
@@ -110,7 +112,7 @@ static inline int moderato_xdp_stamp(const struct moderato_xdp_buff *buff,
 	return 0;
 }
 
-/* Return: 0, or -ENODATA of a frame whose tag, if it has one, is in it */
+/* Return: 0, or -ENODATA if no tag was stripped */
 static inline int moderato_xdp_tag(const struct moderato_xdp_buff *buff,
 				   __be16 *proto, u16 *tci)
 {
@@ -122,8 +124,8 @@ static inline int moderato_xdp_tag(const struct moderato_xdp_buff *buff,
 	return 0;
 }
 
-/* The same of an skb that is made of the frame in @slot. The hardware's sum is of
- * another frame, perhaps.
+/* The same for an skb made of the frame in @slot. The program may have changed
+ * the frame, so the hardware's sum does not apply.
  */
 static inline void moderato_xdp_tell_skb(struct moderato_rx *rx, u32 slot,
 					 const struct moderato_xdp_buff *buff,
@@ -142,8 +144,9 @@ static inline void moderato_xdp_tell_skb(struct moderato_rx *rx, u32 slot,
 
 /* Frames on the ring that skbs leave by -------------------------------------- */
 
-/* Slots for what is no skb. A queue that stopped wakes with so many, and what is no
- * skb leaves it as many: or skbs would wait for as long as others have frames.
+/* Slots reserved for skbs. A stopped queue wakes with this many, and frames
+ * without skbs leave as many free: otherwise skbs would wait as long as there
+ * are such frames.
  */
 static inline u32 moderato_xdp_space(const struct moderato_tx *tx)
 {
@@ -153,8 +156,8 @@ static inline u32 moderato_xdp_space(const struct moderato_tx *tx)
 	return space > keep ? space - keep : 0;
 }
 
-/* Posts what is no skb. The slot at the producer's index has to be free.
- * Return: the slot, which says nothing yet of whose it is
+/* Posts a frame without an skb. The slot at the producer index must be free.
+ * Return: the slot, whose owner the caller sets
  */
 static inline struct moderato_tx_buf *
 moderato_xdp_post(struct moderato_tx *tx, dma_addr_t dma, u32 len, u8 flags)
@@ -172,7 +175,7 @@ moderato_xdp_post(struct moderato_tx *tx, dma_addr_t dma, u32 len, u8 flags)
 	desc->address = cpu_to_le32(dma);
 	desc->control = cpu_to_le32(FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
 					       len));
-	/* It asks for nothing else */
+	/* Such a frame requests nothing else */
 	if (tx->asks) {
 		moderato_tx_put_status(ring, ring->producer, 0);
 		desc->checksum = 0;
@@ -189,8 +192,8 @@ static inline void moderato_xdp_post_frame(struct moderato_tx *tx,
 			  flags | MODERATO_TX_FRAME)->frame = frame;
 }
 
-/* Return: the slot of the oldest frame, counted in @done; or NULL, if that has not
- * left yet, or is an skb
+/* Return: the slot of the oldest frame, counted in @done; NULL if it is not
+ * completed, or is an skb
  */
 static inline struct moderato_tx_buf *
 moderato_xdp_left(struct moderato_tx *tx, struct moderato_tx_done *done)
@@ -214,8 +217,9 @@ moderato_xdp_left(struct moderato_tx *tx, struct moderato_tx_done *done)
 
 /* Counts --------------------------------------------------------------------- */
 
-/* Of @frames, @sent were taken, or none if it is an error; the others are lost.
- * Return: how many were taken
+/* Counts @frames, of which @sent were taken; a negative @sent means none. The
+ * others are lost.
+ * Return: number of frames taken
  */
 static inline unsigned int moderato_xdp_count_sent(unsigned int *count,
 						   unsigned int frames, int sent)
@@ -226,7 +230,7 @@ static inline unsigned int moderato_xdp_count_sent(unsigned int *count,
 	return sent;
 }
 
-/* A poll's counts */
+/* Adds a poll's counts */
 static inline void moderato_xdp_count_rx(struct moderato_xdp_stats *stats,
 					 const unsigned int *count)
 {
@@ -236,7 +240,7 @@ static inline void moderato_xdp_count_rx(struct moderato_xdp_stats *stats,
 	u64_stats_update_end(&stats->rx_syncp);
 }
 
-/* Frames of another device, as in moderato_xdp_count_sent() */
+/* Counts frames of another device, as moderato_xdp_count_sent() does */
 static inline void moderato_xdp_count_tx(struct moderato_xdp_stats *stats,
 					 int frames, int sent)
 {

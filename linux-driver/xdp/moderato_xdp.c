@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* XDP: a program sees received frames before the stack does, and says what becomes
- * of each (xdp_rx.c, xdp_tx.c).
+/* XDP: attaches and detaches programs (xdp_rx.c, xdp_tx.c).
  *
- * Its rings are of another kind: buffers have the headroom that programs may use,
- * and are mapped for both directions. So the first program that is attached takes
- * new rings, and so does the end of the last one; another one in its place does
- * not.
+ * Rings for XDP have other buffers, with the headroom for programs, and mapped
+ * in both directions. So the first program needs new rings, and so does the end
+ * of the last one; the exchange of a program does not.
  */
 
 #include <net/xdp_sock_drv.h>
@@ -14,7 +12,7 @@
 #include "moderato_variants.h"
 #include "moderato_verdict.h"
 
-/* As other drivers call them */
+/* Names that other drivers use */
 static const char moderato_xdp_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_XDP_PASSED] = "rx_xdp_pass",
 	[MODERATO_XDP_DROPPED] = "rx_xdp_drop",
@@ -31,7 +29,9 @@ static_assert(ARRAY_SIZE(moderato_xdp_names) == MODERATO_XDP_COUNTERS);
 
 /* Rings --------------------------------------------------------------------- */
 
-/* Before the first buffer, when there is a pool and the frames' size is known */
+/* Called before the first buffer, once the pool exists and the frames' size is
+ * known
+ */
 static int moderato_xdp_register(struct moderato_rx *rx)
 {
 	struct xdp_rxq_info *rxq = &rx->program->rxq;
@@ -93,7 +93,9 @@ static void moderato_xdp_tx_create(struct moderato_tx *tx)
 
 /* What suits ---------------------------------------------------------------- */
 
-/* Whether rings are for a program. Its end may have found no memory for others */
+/* Whether rings are for XDP. The end of a program may have found no memory for
+ * others.
+ */
 static bool moderato_xdp_has_rings(const struct moderato_priv *priv)
 {
 	const struct moderato_rx *rx = priv->queue[0].rx;
@@ -101,8 +103,8 @@ static bool moderato_xdp_has_rings(const struct moderato_priv *priv)
 	return priv->xdp->prog || (rx && rx->program);
 }
 
-/* Return: why there cannot be a program, with the sockets without copies that there
- * are, and what to switch; or NULL
+/* Return: why no program can run with the present zero-copy sockets, and what
+ * to switch; or NULL
  */
 const char *moderato_xdp_unfit(const struct moderato_priv *priv,
 			       const struct moderato_config *config,
@@ -120,7 +122,7 @@ const char *moderato_xdp_unfit(const struct moderato_priv *priv,
 	return why;
 }
 
-/* As long as there are rings for a program, what they need stays */
+/* Settings have to suit the rings, as long as they are for XDP */
 static bool moderato_xdp_suits(const struct moderato_priv *priv,
 			       const struct moderato_config *config,
 			       unsigned int mtu)
@@ -171,8 +173,9 @@ static int moderato_xdp_check(const struct moderato_priv *priv,
 		moderato_xdp_unsuited_too(priv->ndev->features, urgent), extack);
 }
 
-/* The last program's end cannot fail, though there is no memory for other rings: the
- * same ones come up again, without sockets' memory, and their frames go to the stack.
+/* The end of the last program cannot fail. Without memory for other rings, the
+ * same ones come up again, without sockets' memory, and pass their frames to
+ * the stack.
  */
 static void moderato_xdp_keep_rings(struct moderato_priv *priv)
 {
@@ -190,9 +193,8 @@ static void moderato_xdp_keep_rings(struct moderato_priv *priv)
 		moderato_give_up(priv);
 }
 
-/* New rings, with @prog or without. Return: 0, or an error with @prog, and all is as
- * before: if it is the hardware that failed, there are new rings, too, though none
- * runs.
+/* Installs new rings, with @prog or without. Return: 0, or an error and nothing
+ * has changed. If the hardware has failed, the rings are new, and none runs.
  */
 static int moderato_xdp_switch(struct moderato_priv *priv,
 			       struct bpf_prog *prog)
@@ -203,7 +205,7 @@ static int moderato_xdp_switch(struct moderato_priv *priv,
 	struct bpf_prog *old = xdp->prog;
 	int err;
 
-	/* Others send to it only while it has rings for that */
+	/* Other devices may send to it only while its rings are for XDP */
 	if (!prog)
 		xdp_features_clear_redirect_target(priv->ndev);
 	xdp->prog = prog;
@@ -221,7 +223,7 @@ static int moderato_xdp_switch(struct moderato_priv *priv,
 	return err;
 }
 
-/* In the place of another one, on rings that run */
+/* Exchanges the program of running rings */
 static void moderato_xdp_replace(struct moderato_priv *priv,
 				 struct bpf_prog *prog)
 {
@@ -233,7 +235,7 @@ static void moderato_xdp_replace(struct moderato_priv *priv,
 			WRITE_ONCE(q->rx->program->prog, prog);
 }
 
-/* Return: 0, or an error with @prog, and nothing is changed */
+/* Return: 0, or an error; then nothing has changed */
 static int moderato_xdp_setup(struct moderato_priv *priv, struct bpf_prog *prog,
 			      struct netlink_ext_ack *extack)
 {
@@ -254,10 +256,10 @@ static int moderato_xdp_setup(struct moderato_priv *priv, struct bpf_prog *prog,
 					   "no new rings: is there memory for them?");
 			return err;
 		}
-		/* GRO_HW comes and goes with it */
+		/* GRO_HW depends on the program */
 		netdev_update_features(priv->ndev);
 	}
-	/* The last poll that runs it ends before it does */
+	/* Polls that still run the program end before bpf_prog_put() frees it */
 	if (old)
 		bpf_prog_put(old);
 	return 0;
@@ -285,8 +287,8 @@ static int moderato_xdp_rx_vlan_tag(const struct xdp_md *ctx,
 	return moderato_xdp_tag((const void *)ctx, vlan_proto, vlan_tci);
 }
 
-/* For kfuncs of programs that are bound to the device. Where there is no function,
- * Linux says so itself (-EOPNOTSUPP); and no descriptor has a hash.
+/* For kfuncs of programs bound to the device. Linux returns -EOPNOTSUPP for
+ * absent functions; descriptors have no hash.
  */
 static void moderato_xdp_metadata(struct moderato_priv *priv)
 {

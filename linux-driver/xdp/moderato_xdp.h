@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* XDP: what its files share */
+/* XDP: shared by its files */
 #ifndef MODERATO_XDP_H
 #define MODERATO_XDP_H
 
@@ -8,7 +8,7 @@
 
 #include "moderato_priv.h"
 
-/* What became of received frames, and of those from other devices */
+/* Verdicts on received frames, and results for frames of other devices */
 enum {
 	MODERATO_XDP_PASSED,
 	MODERATO_XDP_DROPPED,
@@ -25,7 +25,9 @@ enum {
 	MODERATO_XDP_TX_COUNTERS,
 };
 
-/* Of one queue: @rx is written by its poll, @tx under the lock of what is sent */
+/* Counts of one queue: its poll writes @rx, holders of the Tx queue's lock
+ * write @tx
+ */
 struct moderato_xdp_stats {
 	u64_stats_t rx[MODERATO_XDP_RX_COUNTERS];
 	u64_stats_t tx[MODERATO_XDP_TX_COUNTERS];
@@ -33,10 +35,11 @@ struct moderato_xdp_stats {
 	struct u64_stats_sync tx_syncp;
 };
 
-/* Of one queue: sockets that receive and send without copies
+/* Zero-copy sockets of one queue
  * @pool: their memory; NULL: none is bound
- * @rxq: as programs see it, while one is
- * @rx: the ring that last received into it; NULL: it has none of it any more
+ * @rxq: their queue, for programs
+ * @rx: the ring that last received into the memory; NULL: no ring uses it any
+ * more
  */
 struct moderato_xsk {
 	struct xsk_buff_pool *pool;
@@ -44,11 +47,12 @@ struct moderato_xsk {
 	struct moderato_rx *rx;
 };
 
-/* @prog: what rings are created for, guarded by RTNL
- * @xsk: what they receive into while there is a program, guarded by RTNL
- * @netdev_ops, @ethtool_ops: what there is without XDP
- * @bpf: without sockets
- * @metadata_ops: what this hardware says of frames
+/* @prog: the program, for which rings are created; guarded by RTNL
+ * @xsk: sockets of each queue; guarded by RTNL
+ * @stats: counts of each queue
+ * @netdev_ops, @ethtool_ops: the replaced operations
+ * @bpf: ndo_bpf without sockets
+ * @metadata_ops: metadata that this hardware has
  */
 struct moderato_xdp {
 	struct bpf_prog *prog;
@@ -60,10 +64,11 @@ struct moderato_xdp {
 	struct xdp_metadata_ops metadata_ops;
 };
 
-/* A frame as a program sees it, and, where the hardware says more of it than its
- * octets, what that is: bpf_xdp_metadata_rx_*() find it here
- * @stamp: when it came, in ns, if @status says so; the lower word first. A socket's
- *	   frames have no room here that is on the boundary of a u64.
+/* A frame for a program, with the metadata for bpf_xdp_metadata_rx_*()
+ * @status: of its descriptor
+ * @desc: its descriptor
+ * @stamp: time of reception in ns, if @status says so; the lower word first. A
+ * socket's frames have no room for an aligned u64.
  */
 struct moderato_xdp_buff {
 	struct xdp_buff xdp;
@@ -72,11 +77,12 @@ struct moderato_xdp_buff {
 	u32 stamp[2];
 };
 
-/* Of a ring: what its frames are shown to
- * @prog: NULL: they go to the stack
- * @spread: bits of a buffer's place in its page
- * @pool: while the ring receives into it; else NULL
- * @zero: then, what of it each slot has
+/* XDP of one ring
+ * @prog: the program; NULL: frames go to the stack
+ * @spread: bits of a buffer's offset in its page
+ * @rxq: the queue, for programs
+ * @pool: sockets' memory, while the ring receives into it; else NULL
+ * @zero: with @pool: the buffer of each slot
  */
 struct moderato_xdp_rx {
 	struct bpf_prog *prog;

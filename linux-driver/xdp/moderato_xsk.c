@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* AF_XDP without copies (xsk_rx.c, xsk_tx.c): a queue's rings use the memory of
- * sockets while these are bound to it and there is a program. The same rings do, from
- * the time that they come up on: so that the sockets' end allocates nothing, and
- * cannot fail.
+/* Zero-copy AF_XDP (xsk_rx.c, xsk_tx.c): while sockets are bound to a queue and
+ * there is a program, its rings use the sockets' memory. The rings restart, but
+ * are not replaced, so that the end of a socket allocates nothing and cannot
+ * fail.
  */
 
 #include <net/xdp_sock_drv.h>
@@ -10,12 +10,12 @@
 #include "moderato_features.h"
 #include "moderato_xdp.h"
 
-/* Each buffer is synchronised when it is used */
+/* The driver synchronizes each buffer when it uses it */
 #define MODERATO_XSK_DMA	DMA_ATTR_SKIP_CPU_SYNC
 
 /* Rings --------------------------------------------------------------------- */
 
-/* With the first buffer, when the ring's size is known */
+/* Called with the first buffer, once the ring's size is known */
 static bool moderato_xsk_rx_fill(struct moderato_rx *rx,
 				 struct moderato_rx_buf *buf, gfp_t gfp)
 {
@@ -34,7 +34,7 @@ static int moderato_xsk_rx_create(struct moderato_rx *rx)
 	return 0;
 }
 
-/* What a queue's rings use; NULL: their own memory */
+/* The memory that a queue's rings use; NULL: their own */
 static struct xsk_buff_pool *moderato_xsk_pool(const struct moderato_queue *q)
 {
 	const struct moderato_xdp *xdp = q->priv->xdp;
@@ -42,7 +42,9 @@ static struct xsk_buff_pool *moderato_xsk_pool(const struct moderato_queue *q)
 	return xdp->prog ? xdp->xsk[q->index].pool : NULL;
 }
 
-/* An owner with few chunks, or a slow one, must not pause the link for ever */
+/* An application with few chunks, or a slow one, must not pause the link for
+ * ever
+ */
 static void moderato_xsk_pause_less(struct moderato_priv *priv)
 {
 	if (priv->features & MODERATO_FEATURES_PAUSE)
@@ -51,7 +53,7 @@ static void moderato_xsk_pause_less(struct moderato_priv *priv)
 				writel(0, priv->regs + MODERATO_PAUSE_RING);
 }
 
-/* Without polls, which take from the pool, too */
+/* Called without polls, which use the pool, too */
 static void moderato_xsk_queue_down(struct moderato_queue *q)
 {
 	struct moderato_xsk *xsk = &q->priv->xdp->xsk[q->index];
@@ -68,7 +70,7 @@ static void moderato_xsk_rx_up(struct moderato_rx *rx)
 	u32 size = moderato_size(rx->ring.order);
 	u32 control;
 
-	/* Of this ring, or of the one in whose place it is */
+	/* Memory of this ring, or of the one that it replaces */
 	moderato_xsk_queue_down(q);
 	if (!rx->program)
 		return;
@@ -78,13 +80,13 @@ static void moderato_xsk_rx_up(struct moderato_rx *rx)
 		return;
 	q->priv->xdp->xsk[q->index].rx = rx;
 
-	/* Chunks may be shorter than frames that others send */
+	/* Chunks may be shorter than frames that other stations send */
 	control = FIELD_PREP(MODERATO_DESC_CONTROL_LENGTH,
 			     min(rx->room,
 				 xsk_pool_get_rx_frame_size(pool)));
 	for (u32 slot = 0; slot < size; slot++)
 		rx->ring.desc[slot].control = cpu_to_le32(control);
-	/* The first poll fills them, and with polled Tx it comes at once */
+	/* The first poll fills the slots; with polled Tx it comes at once */
 	rx->ring.producer = 0;
 	WRITE_ONCE(q->napi.poll, moderato_xsk_poll);
 }
@@ -101,7 +103,7 @@ static void moderato_xsk_tx_up(struct moderato_tx *tx)
 	struct moderato_queue *q = tx->queue;
 	struct xsk_buff_pool *pool = moderato_xsk_pool(q);
 
-	/* It sends no frames but skbs */
+	/* This ring sends skbs only */
 	if (!tx->drop_frame)
 		return;
 	__netif_tx_lock_bh(tx->txq);
@@ -109,15 +111,15 @@ static void moderato_xsk_tx_up(struct moderato_tx *tx)
 	tx->planned = pool ? moderato_xsk_take : moderato_xdp_take;
 	tx->drop_frame = pool ? moderato_xsk_drop : moderato_xdp_drop;
 	__netif_tx_unlock_bh(tx->txq);
-	/* What sockets asked the ring before for */
+	/* Sends what sockets have requested before */
 	if (pool)
 		moderato_xsk_kick(q);
 }
 
 /* Sockets ------------------------------------------------------------------- */
 
-/* Has @q's rings follow what it has or has no more. Return: 0, or an error if some
- * DMA does not stop
+/* Restarts @q's rings with the memory that it has now. Return: 0, or an error
+ * if a DMA does not stop
  */
 static int moderato_xsk_switch(struct moderato_queue *q)
 {
@@ -171,8 +173,8 @@ err_unmap:
 	return err;
 }
 
-/* What hardware that did not stop may still write to, or send, must not become
- * somebody else's memory when the owner ends: the pages are left to it.
+/* If the hardware did not stop, it may still write to this memory, or send it:
+ * keep the pages allocated after the application has ended.
  */
 static void moderato_xsk_leave(struct xsk_buff_pool *pool)
 {
@@ -180,7 +182,7 @@ static void moderato_xsk_leave(struct xsk_buff_pool *pool)
 		get_page(pool->umem->pgs[i]);
 }
 
-/* Without @pool from now on; whatever happens, it is the owner's own again */
+/* Detaches @pool; the memory is the application's again in any case */
 static void moderato_xsk_detach(struct moderato_queue *q,
 				struct moderato_xsk *xsk,
 				struct xsk_buff_pool *pool)
@@ -193,8 +195,7 @@ static void moderato_xsk_detach(struct moderato_queue *q,
 	xsk_pool_dma_unmap(pool, MODERATO_XSK_DMA);
 }
 
-/* Return: 0, or an error, and nothing is changed; unless that is a DMA that does
- * not stop
+/* Return: 0, or an error; then nothing has changed, unless a DMA does not stop
  */
 static int moderato_xsk_attach(struct moderato_queue *q,
 			       struct moderato_xsk *xsk,
@@ -242,7 +243,7 @@ static int moderato_xsk_bpf(struct net_device *ndev, struct netdev_bpf *bpf)
 	return 0;
 }
 
-/* An owner has given or asked for something */
+/* An application has filled a ring of the socket */
 static int moderato_xsk_wakeup(struct net_device *ndev, u32 queue, u32 flags)
 {
 	struct moderato_priv *priv = netdev_priv(ndev);

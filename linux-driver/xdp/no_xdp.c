@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In the place of moderato_xdp.c where the kernel has no bpf(), or is older than
- * what that needs
- */
+/* Replaces moderato_xdp.c if the kernel has no bpf(), or is too old */
 
 #include "moderato_features.h"
 #include "moderato_priv.h"

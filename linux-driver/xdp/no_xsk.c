@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In the place of moderato_xsk.c where the kernel has no AF_XDP */
+/* Replaces moderato_xsk.c if the kernel has no AF_XDP */
 
 #include "moderato_features.h"
 #include "moderato_priv.h"

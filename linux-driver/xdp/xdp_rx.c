@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* XDP: a program sees received frames before the stack does, and says what becomes
- * of each. One that is dropped leaves its buffer where it is.
+/* XDP: runs a program on received frames, and carries out its verdict. A
+ * dropped frame leaves its buffer in the slot.
  */
 
 #include <linux/bpf_trace.h>
@@ -9,11 +9,11 @@
 
 #include "moderato_verdict.h"
 
-/* Frames that are posted under one lock, as those of redirections are */
+/* Frames posted under one lock, as redirections do */
 #define MODERATO_XDP_BULK	16
 
-/* One poll's frames
- * @frame: @frames that are to be sent here
+/* Frames of one poll
+ * @frame: frames to be sent by this device, @frames of them
  * @redirected: some are on their way to other devices
  */
 struct moderato_xdp_round {
@@ -24,9 +24,8 @@ struct moderato_xdp_round {
 	bool redirected;
 };
 
-/* A page for each frame, for pages that are not shared cost a pool less. Frames
- * begin at different places in them, since caches tell addresses apart by what is
- * within a page.
+/* One page per frame: unshared pages cost a pool less. Frames begin at
+ * different offsets in their pages, because caches select a set by the offset.
  */
 static __always_inline bool moderato_xdp_alloc(struct moderato_rx *rx, u32 slot,
 					       struct moderato_rx_buf *buf,
@@ -48,7 +47,7 @@ bool moderato_xdp_get(struct moderato_rx *rx, struct moderato_rx_buf *buf,
 	return moderato_xdp_alloc(rx, buf - rx->buf, buf, gfp);
 }
 
-/* Those that wait, under one lock; what the ring does not take is lost */
+/* Posts the waiting frames under one lock; those that do not fit are lost */
 static void moderato_xdp_send_round(struct moderato_rx *rx,
 				    struct moderato_xdp_round *round,
 				    bool flush)
@@ -64,7 +63,7 @@ static void moderato_xdp_send_round(struct moderato_rx *rx,
 	round->frames = 0;
 }
 
-/* Makes an skb of what the program left */
+/* Builds an skb of the frame that the program has left */
 static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
 					  const struct moderato_xdp_buff *buff)
 {
@@ -86,10 +85,10 @@ static struct sk_buff *moderato_xdp_build(struct moderato_rx *rx, u32 slot,
 	return skb;
 }
 
-/* Does with the frame in @slot, which is in @round, what @prog says. In the
- * slot there is another buffer then; or the same one, if nobody has taken that.
+/* Runs @prog on the frame in @slot and carries out its verdict. The slot then
+ * has a new buffer, or the same one if the frame was dropped.
  *
- * Return: what is for the stack, or NULL
+ * Return: an skb for the stack, or NULL
  */
 static __always_inline struct sk_buff *
 moderato_xdp_act(struct moderato_rx *rx, u32 slot, struct bpf_prog *prog,
@@ -110,7 +109,7 @@ moderato_xdp_act(struct moderato_rx *rx, u32 slot, struct bpf_prog *prog,
 
 	switch (act) {
 	case XDP_REDIRECT:
-		/* Of a frame to many, some may be on their way as it fails */
+		/* A multicast may fail after some copies are on their way */
 		round->redirected = true;
 		if (unlikely(xdp_do_redirect(rx->ndev, xdp, prog)))
 			goto fail;
@@ -139,7 +138,7 @@ moderato_xdp_act(struct moderato_rx *rx, u32 slot, struct bpf_prog *prog,
 
 	*buf = fresh;
 	rx->ring.desc[slot].address = cpu_to_le32(fresh.dma);
-	/* Not before: it may be the last one that has a buffer */
+	/* Only now: it may be the last frame with a buffer */
 	if (round->frames == MODERATO_XDP_BULK)
 		moderato_xdp_send_round(rx, round, false);
 	return skb;
@@ -154,8 +153,8 @@ keep:
 	return NULL;
 }
 
-/* Shows the frame that completed the descriptor at @index with @status to the
- * program. @more: as in struct moderato_rx. Return: as moderato_xdp_act()
+/* Runs the program on the frame that completed the descriptor at @index with
+ * @status. @more: as in struct moderato_rx. Return: as moderato_xdp_act()
  */
 static __always_inline struct sk_buff *
 moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status, bool more,
@@ -189,7 +188,7 @@ moderato_xdp_show(struct moderato_rx *rx, u16 index, u32 status, bool more,
 	if (act != XDP_DROP)
 		return moderato_xdp_act(rx, slot, prog, act, round, done);
 
-	/* What the program wrote must not come after what the hardware does */
+	/* The program's writes must not reach memory after the hardware's */
 	dma_sync_single_for_device(rx->dev, buf->dma, rx->room, rx->dir);
 	round->count[MODERATO_XDP_DROPPED]++;
 	return NULL;
@@ -226,7 +225,7 @@ moderato_xdp_poll(struct moderato_rx *rx, struct napi_struct *napi, int budget,
 	}
 	if (done->taken)
 		moderato_rx_finish(rx, done);
-	/* One doorbell for what leaves here, and one at each other device */
+	/* One doorbell for frames sent here, and one at each other device */
 	if (round.frames || round.count[MODERATO_XDP_SENT])
 		moderato_xdp_send_round(rx, &round, true);
 	if (round.redirected)
@@ -238,14 +237,16 @@ moderato_xdp_poll(struct moderato_rx *rx, struct napi_struct *napi, int budget,
 	return work;
 }
 
-/* Instead of moderato_rx_receive() */
+/* Replaces moderato_rx_receive() */
 int moderato_xdp_receive(struct moderato_rx *rx, struct napi_struct *napi,
 			 int budget, struct moderato_rx_done *done)
 {
 	return moderato_xdp_poll(rx, napi, budget, false, done);
 }
 
-/* The same, of hardware that says more of a frame: no other looks whether it does */
+/* The same for hardware with more than a length in descriptors, so that other
+ * hardware does not check
+ */
 int moderato_xdp_receive_more(struct moderato_rx *rx, struct napi_struct *napi,
 			      int budget, struct moderato_rx_done *done)
 {

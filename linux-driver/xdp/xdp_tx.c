@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* XDP: frames without skbs on their way out. They leave by the ring that skbs
- * leave by, and come off it in bulk.
+/* XDP: sends frames without skbs, on the ring that skbs use, and frees them in
+ * bulk
  */
 
 #include <net/page_pool/helpers.h>
 
 #include "moderato_verdict.h"
 
-/* A frame of this device's own pool, which keeps its pages mapped */
+/* A frame of this device's own page pool, which keeps its pages mapped */
 static void moderato_xdp_post_own(struct moderato_tx *tx,
 				  struct xdp_frame *frame)
 {
@@ -33,17 +33,17 @@ static bool moderato_xdp_post_other(struct moderato_tx *tx,
 	return true;
 }
 
-/* Return: how many, or -ENETDOWN */
+/* Return: number of frames, or -ENETDOWN */
 static int moderato_xdp_post_all(struct moderato_tx *tx,
 				 struct xdp_frame **frame,
 				 unsigned int frames, bool own, bool flush)
 {
 	unsigned int sent = 0;
 
-	/* Nothing leaves without a link, and the ring would keep them */
+	/* Without a link, frames would stay on the ring */
 	if (unlikely(!netif_carrier_ok(tx->ndev) || !tx->drop_frame))
 		return -ENETDOWN;
-	/* Pairs with moderato_tx_up() */
+	/* Pairs with the release in moderato_tx_up() */
 	if (unlikely(smp_load_acquire(&tx->draining)))
 		return -ENETDOWN;
 
@@ -57,7 +57,9 @@ static int moderato_xdp_post_all(struct moderato_tx *tx,
 		else if (!moderato_xdp_post_other(tx, frame[sent]))
 			break;
 
-	/* The queue did not stand still if skbs had to wait for these */
+	/* For the watchdog: the queue makes progress while skbs wait for these
+	 * frames
+	 */
 	if (sent)
 		txq_trans_cond_update(tx->txq);
 	if (flush)
@@ -67,11 +69,10 @@ static int moderato_xdp_post_all(struct moderato_tx *tx,
 	return sent;
 }
 
-/* Posts @frames that this device received, as many as the ring takes. They share it
- * with skbs.
+/* Posts @frames, as many as the ring takes. They share the ring with skbs.
  * @own: they are of this device's own pool
  *
- * Return: how many, or -ENETDOWN
+ * Return: number of frames, or -ENETDOWN
  */
 int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
 		      unsigned int frames, bool own, bool flush)
@@ -84,7 +85,7 @@ int moderato_xdp_send(struct moderato_tx *tx, struct xdp_frame **frame,
 	return sent;
 }
 
-/* Those of other devices, within the poll of one of them */
+/* Sends frames of other devices, in the poll of one of them */
 int moderato_xdp_xmit(struct net_device *ndev, int frames,
 		      struct xdp_frame **frame, u32 flags)
 {
@@ -95,25 +96,25 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 
 	if (unlikely(flags & ~XDP_XMIT_FLAGS_MASK))
 		return -EINVAL;
-	/* Rings are there until a grace period after that */
+	/* Rings exist until a grace period after the port stops */
 	if (unlikely(!netif_running(ndev)))
 		return -ENETDOWN;
 
 	q = priv->queue + smp_processor_id() % READ_ONCE(priv->used);
 	tx = READ_ONCE(q->tx);
-	/* Linux says that it runs before it has rings, too */
+	/* netif_running() is true before the rings exist */
 	if (unlikely(!tx))
 		return -ENETDOWN;
 	__netif_tx_lock(tx->txq, smp_processor_id());
 	sent = moderato_xdp_post_all(tx, frame, frames, false,
 				     flags & XDP_XMIT_FLUSH);
-	/* Under the lock, for several CPUs may send by one queue */
+	/* Under the lock, since several CPUs may send by one queue */
 	moderato_xdp_count_tx(&priv->xdp->stats[q->index], frames, sent);
 	__netif_tx_unlock(tx->txq);
 	return sent;
 }
 
-/* Frees those that the hardware is done with, in bulk, up to what is no frame */
+/* Frees completed frames in bulk, up to the next slot without one */
 static __always_inline void moderato_xdp_take_bulk(struct moderato_tx *tx,
 						   struct moderato_tx_done *done)
 {
@@ -135,9 +136,9 @@ static __always_inline void moderato_xdp_take_bulk(struct moderato_tx *tx,
 	rcu_read_unlock();
 }
 
-/* The same with interrupts off, perhaps for ever: netpoll in a panic. Pools belong to
- * softirqs, so that these frames leave only their slots. A list links them by a field
- * that is for the way in.
+/* The same with interrupts off, perhaps for ever: netpoll in a panic. Page
+ * pools are for softirqs, so these frames leave only their slots. A list links
+ * them by a field that is for reception.
  */
 static void moderato_xdp_set_aside(struct moderato_tx *tx,
 				   struct moderato_tx_done *done)
@@ -156,7 +157,7 @@ static void moderato_xdp_set_aside(struct moderato_tx *tx,
 	}
 }
 
-/* In a later poll, or with the ring */
+/* Called in a later poll, or at the end of the ring */
 void moderato_xdp_free_aside(struct moderato_tx *tx)
 {
 	while (tx->aside) {
@@ -167,9 +168,9 @@ void moderato_xdp_free_aside(struct moderato_tx *tx)
 	}
 }
 
-/* In the place of moderato_tx_take_planned(): frames, up to the next skb, or to what
- * is a socket's (moderato_xsk_take()). A loop, since more may complete while some are
- * taken.
+/* Replaces moderato_tx_take_planned(): takes frames up to the next skb, or up
+ * to a socket's frame (moderato_xsk_take()). A loop, since more may complete
+ * meanwhile.
  */
 struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done)

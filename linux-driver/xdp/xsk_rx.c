@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* AF_XDP without copies: frames are received into the memory of a socket's owner.
- * The owner says where, in the pool's fill ring; only the poll takes from there. So
- * slots are empty until it has run, and some are as long as the owner gives too
- * little. The ring's own buffers wait in rx->buf meanwhile: without the socket it
- * goes on with them, and nothing has to be allocated.
+/* Zero-copy AF_XDP: receives into the application's memory. The application
+ * puts free chunks into the pool's fill ring, which only the poll reads. So
+ * slots are empty until it has run, and some stay empty while the application
+ * provides too few. The ring's own buffers wait in rx->buf: the ring continues
+ * with them after the socket has closed, without an allocation.
  */
 
 #include <linux/bpf_trace.h>
@@ -12,7 +12,7 @@
 
 #include "moderato_verdict.h"
 
-/* One poll's frames
+/* Frames of one poll
  * @redirected: some are on their way to a socket or to another device
  */
 struct moderato_xsk_round {
@@ -23,8 +23,8 @@ struct moderato_xsk_round {
 
 /* Slots ---------------------------------------------------------------------- */
 
-/* Fills slots from the producer index on, up to @space of them and not beyond the
- * ring's last one. Return: how many
+/* Fills up to @space slots from the producer index on, not past the ring's last
+ * one. Return: number of slots
  */
 static u32 moderato_xsk_get(struct moderato_rx *rx, u32 space)
 {
@@ -57,8 +57,8 @@ static bool moderato_xsk_get_all(struct moderato_rx *rx)
 	return space;
 }
 
-/* Return: whether the poll has to come again by itself, since nobody says when
- * there is more
+/* Return: whether the poll has to run again, because no event will report new
+ * chunks
  */
 static bool moderato_xsk_fill(struct moderato_rx *rx)
 {
@@ -70,20 +70,22 @@ static bool moderato_xsk_fill(struct moderato_rx *rx)
 		xsk_set_rx_need_wakeup(pool);
 	else if (told)
 		xsk_clear_rx_need_wakeup(pool);
-	/* As long as any slot has a buffer, a frame brings the next poll */
+	/* While any slot has a buffer, a frame causes the next poll */
 	if (rx->ring.producer != rx->ring.consumer)
 		return false;
 	if (!told)
 		return true;
-	/* Either the owner sees that, or this sees what it gave. Pairs with the
-	 * barrier in its program, between these two.
+	/* Either the application sees the flag, or this CPU sees its chunks.
+	 * Pairs with the barrier of the application between these two.
 	 */
 	smp_mb();
 	moderato_xsk_get_all(rx);
 	return false;
 }
 
-/* When it stands still and nobody polls: gives back what it has not received into */
+/* Called with the ring stopped and without polls: returns buffers without
+ * frames
+ */
 void moderato_xsk_empty(struct moderato_rx *rx)
 {
 	u32 size = moderato_size(rx->ring.order);
@@ -99,13 +101,15 @@ void moderato_xsk_empty(struct moderato_rx *rx)
 
 /* Frames --------------------------------------------------------------------- */
 
-/* What the hardware says of a frame is behind what programs see of it */
+/* Metadata follows the part of the buffer that programs see */
 static struct moderato_xdp_buff *moderato_xsk_told(struct xdp_buff *xdp)
 {
 	return container_of(xdp, struct moderato_xdp_buff, xdp);
 }
 
-/* A copy for the stack, of what the program left; the pool's memory is not its */
+/* Copies the frame that the program has left for the stack, which must not use
+ * the pool's memory
+ */
 static struct sk_buff *moderato_xsk_copy(struct moderato_rx *rx, u32 slot,
 					 struct xdp_buff *xdp,
 					 struct moderato_xsk_round *round)
@@ -128,8 +132,8 @@ static struct sk_buff *moderato_xsk_copy(struct moderato_rx *rx, u32 slot,
 	return skb;
 }
 
-/* Sends a copy back; what the ring does not take is lost. Return: false if there is
- * no memory for the copy; else @xdp is free
+/* Sends a copy of the frame; if it does not fit the ring, it is lost. Return:
+ * false if there is no memory for the copy; otherwise @xdp is free
  */
 static bool moderato_xsk_send_back(struct moderato_rx *rx, struct xdp_buff *xdp,
 				   struct moderato_xsk_round *round)
@@ -148,7 +152,9 @@ static bool moderato_xsk_send_back(struct moderato_rx *rx, struct xdp_buff *xdp,
 	return true;
 }
 
-/* Does with @xdp what the program says. Return: what is for the stack, or NULL */
+/* Carries out the program's verdict on @xdp. Return: an skb for the stack, or
+ * NULL
+ */
 static struct sk_buff *
 moderato_xsk_act(struct moderato_rx *rx, u32 slot, struct xdp_buff *xdp,
 		 struct moderato_xsk_round *round,
@@ -160,7 +166,7 @@ moderato_xsk_act(struct moderato_rx *rx, u32 slot, struct xdp_buff *xdp,
 
 	switch (act) {
 	case XDP_REDIRECT:
-		/* Of a frame to many, some may be on their way as it fails */
+		/* A multicast may fail after some copies are on their way */
 		round->redirected = true;
 		if (unlikely(xdp_do_redirect(rx->ndev, xdp, prog)))
 			goto fail;
@@ -193,8 +199,8 @@ fail:
 	return skb;
 }
 
-/* Shows the frame in @slot, which completed with @status, to the program. The slot
- * is empty then. Return: as moderato_xsk_act()
+/* Runs the program on the frame in @slot, which completed with @status, and
+ * empties the slot. Return: as moderato_xsk_act()
  */
 static struct sk_buff *moderato_xsk_show(struct moderato_rx *rx, u32 slot,
 					 u32 status,
@@ -223,7 +229,7 @@ static struct sk_buff *moderato_xsk_show(struct moderato_rx *rx, u32 slot,
 	return moderato_xsk_act(rx, slot, xdp, round, done);
 }
 
-/* Up to @budget frames. Return: how many descriptors */
+/* Receives up to @budget frames. Return: number of descriptors */
 static int moderato_xsk_receive(struct moderato_rx *rx,
 				struct moderato_xsk_round *round, int budget,
 				struct moderato_rx_done *done)
@@ -247,7 +253,7 @@ static int moderato_xsk_receive(struct moderato_rx *rx,
 			list_add_tail(&skb->list, &list);
 		}
 	}
-	/* Before slots are filled: the owner may give them back at once */
+	/* Before slots are filled: the application may return chunks at once */
 	if (round->redirected)
 		xdp_do_flush();
 	if (done->taken)
@@ -257,7 +263,7 @@ static int moderato_xsk_receive(struct moderato_rx *rx,
 	return done->taken;
 }
 
-/* Instead of moderato_napi_poll() */
+/* Replaces moderato_napi_poll() */
 int moderato_xsk_poll(struct napi_struct *napi, int budget)
 {
 	struct moderato_queue *q = container_of(napi, struct moderato_queue,
@@ -271,7 +277,7 @@ int moderato_xsk_poll(struct napi_struct *napi, int budget)
 	u16 producer;
 	int work;
 
-	/* Netpoll's */
+	/* netpoll */
 	if (!budget) {
 		moderato_tx_poll(tx, 0);
 		return 0;
@@ -279,7 +285,7 @@ int moderato_xsk_poll(struct napi_struct *napi, int budget)
 
 	work = moderato_xsk_receive(rx, &round, budget, &done);
 	producer = rx->ring.producer;
-	/* In its last round, a ring has no use for more */
+	/* In the last round, the ring needs no more */
 	if (READ_ONCE(rx->ring.running))
 		again = moderato_xsk_fill(rx);
 	if (done.taken)
@@ -288,7 +294,7 @@ int moderato_xsk_poll(struct napi_struct *napi, int budget)
 		moderato_doorbell(&rx->ring, rx->ring.producer);
 
 	freed = moderato_tx_poll(tx, budget);
-	/* Into the slots that are free now */
+	/* Fills the slots that are free now */
 	moderato_xsk_send(tx);
 
 	if (again)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* AF_XDP without copies: frames are sent from the memory of a socket's owner. Only
- * the poll posts them, behind what it freed. They leave by the ring that skbs leave
- * by, of which a part is left to these.
+/* Zero-copy AF_XDP: sends from the application's memory. Only the poll posts
+ * these frames, after it has freed sent ones. They use a part of the ring that
+ * skbs use.
  */
 
 #include <net/xdp_sock_drv.h>
@@ -18,22 +18,22 @@ static void moderato_xsk_post(struct moderato_tx *tx,
 			  MODERATO_TX_POOLED)->pool = tx->pool;
 }
 
-/* What the sockets' owners have asked for, as far as there is room for it. Who has
- * asked for more need not ask again: something completes, and the poll comes.
+/* Posts what applications have requested, as far as there is room. They need
+ * not request the rest again: a completion brings the next poll.
  */
 void moderato_xsk_send(struct moderato_tx *tx)
 {
 	const struct xdp_desc *descs;
 	u32 space, count = 0;
 
-	/* Without a link, too: they wait on the ring, as they would elsewhere, and
-	 * leave by it when there is one, without anybody's asking again.
+	/* Without a link, too: they wait on the ring, and leave once there is
+	 * one, without another request.
 	 */
 	if (!READ_ONCE(tx->pool))
 		return;
 
 	__netif_tx_lock(tx->txq, smp_processor_id());
-	/* Pairs with moderato_tx_up() */
+	/* Pairs with the release in moderato_tx_up() */
 	if (unlikely(!tx->pool || smp_load_acquire(&tx->draining)))
 		goto unlock;
 
@@ -46,15 +46,18 @@ void moderato_xsk_send(struct moderato_tx *tx)
 	descs = tx->pool->tx_descs;
 	for (u32 i = 0; i < count; i++)
 		moderato_xsk_post(tx, &descs[i]);
-	/* The queue did not stand still if skbs had to wait for these */
+	/* For the watchdog: the queue makes progress while skbs wait for these
+	 * frames
+	 */
 	txq_trans_cond_update(tx->txq);
 	moderato_tx_ring_doorbell(tx);
 unlock:
 	__netif_tx_unlock(tx->txq);
 }
 
-/* Takes what the hardware is done with off the ring, up to what is none of these.
- * The owners learn of all at once, in the order in which they asked. Return: how many
+/* Takes completed frames off the ring, up to the next one that is not a
+ * socket's, and reports them to the application at once, in their order.
+ * Return: number of frames
  */
 static u32 moderato_xsk_complete(struct moderato_tx *tx,
 				 struct moderato_tx_done *done)
@@ -82,8 +85,8 @@ static u32 moderato_xsk_complete(struct moderato_tx *tx,
 	return count;
 }
 
-/* In the place of moderato_xdp_take(): the owners' frames and those of programs may
- * take turns on the ring
+/* Replaces moderato_xdp_take(): frames of sockets and of programs may alternate
+ * on the ring
  */
 struct sk_buff *moderato_xsk_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done)
@@ -96,7 +99,7 @@ struct sk_buff *moderato_xsk_take(struct moderato_tx *tx,
 	return skb;
 }
 
-/* In the place of moderato_xdp_drop(). Its owner has it back, too. */
+/* Replaces moderato_xdp_drop(), and reports the frame to the application */
 void moderato_xsk_drop(struct moderato_tx_buf *buf)
 {
 	if (buf->flags & MODERATO_TX_XSK)
