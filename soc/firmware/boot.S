@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Boot ROM: every hart comes out of reset here and goes on in the SBI, which was put into RAM
- * together with the kernel and the device tree (by the simulator, or by a board's loader).
+ * Boot ROM: every hart starts here after reset and jumps to the SBI. The simulator, or a board's
+ * loader, has written SBI, kernel and device tree to RAM.
  */
 	.section .text.start
 	.globl	_start
 _start:
 #ifdef AFTER_BIOS
 	/*
-	 * Linux' driver of the UART never acknowledges the event "no longer full", and sends nothing
-	 * before it was raised once. LiteX's BIOS does acknowledge it: fill the FIFO, with NULs. The
-	 * BIOS also leaves interrupts enabled, which the driver does not expect before it asks.
+	 * Linux's UART driver never acknowledges the event "no longer full", and sends nothing before
+	 * the event's first occurrence. LiteX's BIOS acknowledges it, so this code fills the FIFO with
+	 * NULs. The BIOS also leaves interrupts enabled, which the driver does not expect.
 	 */
 	li	t0, UART_BASE
 	sw	zero, 20(t0)		/* EV_ENABLE */

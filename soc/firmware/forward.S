@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Entry of forward.c, in whatever state a boot loader leaves a hart. No interrupt is ever taken. */
+/* Entry of forward.c, for harts in any state after a boot loader. Interrupts stay disabled. */
 #define STACK_SIZE	2048
 
 	.section .text.start

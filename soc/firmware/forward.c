@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Forwards every frame that one of two ports receives to the other, without Linux: for boards that
- * are too small for it. It never looks into a frame; a character on the console shows counters.
+ * Forwards every frame of one port to the other port without Linux, for boards that are too small
+ * for it. The program ignores the frames' content. Any character on the console prints counters.
  *
- * Frames are not copied. Slot n of the one port's Rx ring and slot n of the other port's Tx ring
- * share a buffer for good, so two indices tell who owns which:
+ * Forwarding is zero-copy. Slot n of one port's Rx ring and slot n of the other port's Tx ring
+ * always share a buffer. Two indices define the owner of each slot:
  *
  *	sent to received			the Tx ring: being sent
  *	received to sent + SLOTS	the Rx ring: free to be received into
  *
- * Interrupts are moderated by the MACs. They are not taken, they only end the hart's sleep.
+ * The MACs moderate interrupts. The hart does not take them; they only end its wfi.
  *
  * MAC_BASES, PLIC_BASE, INTERRUPTS (a bit for each source) and UART_BASE come from the SoC.
  */
@@ -20,7 +20,7 @@
 #define MAX_FRAME   1522 /* octets with FCS and a VLAN tag */
 #define BUFFER_SIZE 1536
 
-/* An interrupt comes when a quarter of a ring is done, or so long after the first frame. */
+/* An interrupt comes after a quarter of a ring, or this time after the first frame. */
 #define FRAMES	   (SLOTS / 4)
 #define PER_SECOND 20000
 
@@ -113,8 +113,8 @@ static void serve_console(void)
 /* Frames --------------------------------------------------------------------------------------- */
 
 /*
- * Takes what is done off both rings, gives them what is free, and arms their interrupts. A frame
- * that did not fit its buffer has length 0, which the Tx ring completes without sending.
+ * Processes completions of both rings, returns free slots to them, and arms their interrupts. A
+ * frame that did not fit its buffer has length 0, which the Tx ring completes without sending.
  */
 static void serve(struct path *path)
 {
@@ -189,7 +189,7 @@ void forward(void)
 			print("\r\n");
 			return;
 		}
-		mac_stop(macs[port]); /* as when the loader never used it */
+		mac_stop(macs[port]); /* the loader may have used the MAC */
 		REG(macs[port] + MODERATO_MAX_FRAME) = MAX_FRAME;
 	}
 	for (u32 port = 0; port < 2; port++)

@@ -13,7 +13,7 @@ _start:					/* a0 = hart, a1 = device tree */
 	slli	t1, t1, STACK_SHIFT
 	add	sp, t0, t1
 
-	/* A CSR that does not exist traps: carry on behind the write. */
+	/* A CSR that does not exist traps: continue after the write. */
 	la	t0, 1f
 	csrw	mtvec, t0
 	li	t1, -1

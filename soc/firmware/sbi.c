@@ -62,11 +62,11 @@ struct frame {
 	u32 a[8], ra, t[7];
 };
 
-/* What other harts ask of a hart; it looks when its software interrupt is raised. */
+/* Requests of other harts to a hart, which reads them after a software interrupt. */
 enum { STARTED, STOPPED, START_PENDING };
 enum { ASK_IPI = 1, ASK_FENCE = 2 };
 
-/* In .data: nobody clears .bss, and RAM of a board starts with anything. */
+/* In .data, because no code clears .bss, and a board's RAM has random content. */
 static struct hart {
 	u32 status, entry, opaque, asked;
 } harts[HARTS] __attribute__((section(".data")));
@@ -80,7 +80,7 @@ static void fence(void)
 	asm volatile("fence.i\n\tsfence.vma" : : : "memory");
 }
 
-/* Do what other harts asked of this one. */
+/* Execute the requests of other harts to this one. */
 static void serve(u32 self)
 {
 	u32 asked;
@@ -113,8 +113,8 @@ static int send_ipi(u32 mask, u32 base)
 	return SBI_OK;
 }
 
-/* Returns when every selected hart has fenced; serves others meanwhile, or two harts that fence
- * each other would wait for ever. A stopped hart fences when it starts.
+/* Returns after every selected hart has fenced. The hart serves requests meanwhile, because two
+ * harts that fence each other would otherwise deadlock. A stopped hart fences when it starts.
  */
 static int remote_fence(u32 self, u32 mask, u32 base)
 {
@@ -180,7 +180,7 @@ static void set_timer(u32 self, u32 low, u32 high)
 	csr_set(mie, MIP_MTIP);
 }
 
-/* Type 0 is power-off: there is no power switch, so leave a mark and sleep without interrupts. */
+/* Type 0 is power-off. There is no power switch: write a mark, and sleep without interrupts. */
 static void system_reset(u32 type)
 {
 	if (type) {
@@ -301,7 +301,7 @@ static void call(struct frame *frame, u32 self)
 	a[1] = value;
 }
 
-/* Hand a trap to supervisor mode, as the core would have done had it been delegated. */
+/* Pass a trap on to supervisor mode, as the core does for delegated traps. */
 static void reflect(u32 cause)
 {
 	u32 status = csr_read(mstatus), previous = status;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The guest's programs, static, for rv32ima: a C library and compiler for it, then the programs.
+"""The guest's static rv32ima programs, and a C library and compiler for them.
 
-Debian 12 has no rv32 C library, but all its parts: musl's source (rv32 since 1.2.5), a RISC-V
-cross compiler that can emit rv32, and a bare-metal one whose libgcc is for rv32im. The same parts
-make one for rv64 without an FPU, which Debian's has.
+Debian 12 has no C library for rv32, but all its parts: musl's source (rv32 since 1.2.5), a RISC-V
+cross compiler that can emit rv32, and a bare-metal compiler with a libgcc for rv32im. The same parts
+make a C library for rv64 without an FPU; Debian's needs an FPU.
 """
 
 import os
@@ -31,7 +31,7 @@ SMALL = "-Os -ffunction-sections -fdata-sections -include sys/types.h"
 
 @dataclass(frozen=True)
 class Target:
-    """What programs are compiled for: musl's name, the compiler's flags, who has its libgcc."""
+    """A compilation target: musl's name, the compiler's flags, the folder of its libgcc."""
 
     name: str
     flags: tuple[str, ...]
@@ -43,7 +43,7 @@ RV64 = Target("riscv64", ("-march=rv64imac", "-mabi=lp64"), "rv64imac/lp64")
 
 
 def wrapper(target: Target) -> str:
-    """bin/cc: links programs against musl, found beside itself, instead of the compiler's glibc."""
+    """bin/cc: links programs with the musl next to it instead of the compiler's glibc."""
     return f"""\
 #!/bin/sh
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -120,7 +120,7 @@ def toolchain(target: Target = RV32) -> Toolchain:
 
 
 def busybox(console: bool = False) -> Path:
-    """The shell and the small tools, configured by busybox.config; at the `console` with more."""
+    """The shell and small tools of busybox.config. `console` adds those of busybox-console.config."""
     wanted = (HERE / "busybox.config").read_text()
     if console:
         wanted += (HERE / "busybox-console.config").read_text()
@@ -176,7 +176,7 @@ def ip() -> Path:
 
 
 def ethtool() -> Path:
-    """ethtool over ioctl: its netlink half needs libmnl, which is no program of ours."""
+    """ethtool over ioctl; its netlink part needs libmnl, which is not built here."""
 
     def build(cc: Path, work: Path) -> Path:
         run(
@@ -255,15 +255,15 @@ def program(name: str, build_one, inputs: Sequence = ()) -> Path:
 
 
 def own(name: str, *macros: str) -> Path:
-    """One of our own programs: soc/linux/<name>/<name>.c, and the headers beside it.
+    """One of our own programs: soc/linux/<name>/<name>.c, and the headers in its folder.
 
-    macros: defined for the compiler; some programs have a second form.
+    macros: defined for the compiler; some programs have a second variant.
     """
     return compiled(name, HERE / name / f"{name}.c", toolchain(), macros)
 
 
 def xdp_programs() -> list[Path]:
-    """Programs that frames are shown to, beside Linux' stack: soc/linux/xdp/*.bpf.c."""
+    """XDP programs, which process frames before Linux's stack: soc/linux/xdp/*.bpf.c."""
     return [xdp_program(source) for source in sorted((HERE / "xdp").glob("*.bpf.c"))]
 
 
@@ -280,7 +280,7 @@ def xdp_program(source: Path) -> Path:
 
 
 def bpf_compiler() -> tuple[Path | str, ...]:
-    """What a key says of compile_bpf() and its tools."""
+    """The part of a key for compile_bpf() and its tools."""
     return Path(__file__), toolchain().root.name, debian.version(CLANG)
 
 
@@ -311,7 +311,7 @@ def compile_bpf(source: Path, to: Path, headers: Path, *options: str):
 
 
 def compiled(name: str, source: Path, tools: Toolchain, macros: Sequence[str] = ()) -> Path:
-    """The program `name` from a file of its own, and the headers beside it."""
+    """The program `name` from one source file, and the headers in its folder."""
     headers = sorted(source.parent.glob("*.h"))
 
     def build(directory: Path):

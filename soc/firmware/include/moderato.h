@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The MAC, as programs without an operating system drive it. */
+/* The MAC for programs without an operating system. */
 #ifndef MODERATO_H
 #define MODERATO_H
 
@@ -33,7 +33,7 @@ static inline int completed(u32 status, u16 index, u32 order)
 	return !!(status & MODERATO_DESC_STATUS_PHASE) == !(index >> order & 1);
 }
 
-/* Afterwards no DMA is under way, and the MAC has forgotten its rings. */
+/* Stop the MAC. Afterwards no DMA is in progress, and its rings are reset. */
 static inline void mac_stop(u32 mac)
 {
 	u32 idle = MODERATO_STATUS_RX_IDLE | MODERATO_STATUS_TX_IDLE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What LiteX's network code (libliteeth/udp.c) uses of LiteEth's MAC, under the names that it has
- * there: netboot.c does the same with ours. Part of the BIOS' generated/csr.h (boards/gateware.py).
+ * The names of LiteEth's MAC that LiteX's network code (libliteeth/udp.c) uses. netboot.c implements
+ * them with our MAC. boards/gateware.py includes this file in the BIOS' generated/csr.h.
  */
 #ifndef ETHMAC_H
 #define ETHMAC_H
@@ -12,7 +12,7 @@
 #define CSR_ETHMAC_BASE		     MAC0_BASE
 #define CSR_ETHMAC_PREAMBLE_CRC_ADDR MAC0_BASE /* the MAC makes preamble and FCS */
 
-/* The end of main memory, which the device tree reserves and no image is loaded to: slots, rings */
+/* Slots and rings are at the end of main memory. The device tree reserves it, and no image is there. */
 #define NETBOOT_SIZE (32 << 10)
 #define NETBOOT_BASE (MAIN_RAM_BASE + MAIN_RAM_SIZE - NETBOOT_SIZE)
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * LiteX's BIOS boots from the network with the MAC of port 0. Slots, which LiteX's code puts frames
- * into and finds them in, are buffers of two short rings; all that it asks of the MAC is here.
+ * Network boot of LiteX's BIOS with the MAC of port 0. LiteX's code writes and reads frames in slots,
+ * which are the buffers of two short rings here. This file has all functions that the code calls.
  *
- * The MAC runs while the BIOS looks for something to boot on the network, and at no other time: a
- * program that was booted, however, finds it as after reset, and no DMA goes on into its memory.
- * For that the linker puts the functions named __wrap_ in the place of the BIOS' own.
+ * The MAC runs only during the BIOS' network boot. A booted program, however it was booted, finds the
+ * MAC as after reset, without DMA into its memory. For this purpose, the linker replaces functions of
+ * the BIOS by those named __wrap_.
  */
 #include <generated/csr.h>
 
@@ -36,7 +36,7 @@ static u32 tx_slot, tx_length;
 
 /* Transmit ------------------------------------------------------------------------------------- */
 
-/* LiteX would wait for ever if the MAC never were, and a PHY without a cable may have no clock. */
+/* Always ready: a PHY without a cable may have no clock, and LiteX would wait for ever. */
 uint32_t ethmac_sram_reader_ready_read(void)
 {
 	return 1;
@@ -56,9 +56,9 @@ void ethmac_sram_reader_start_write(uint32_t start)
 {
 	volatile struct descriptor *descriptor = &rings->tx[sent % SLOTS];
 
-	/* Whether this slot's last frame is; a zeroed ring says so of the pass before the first. */
+	/* Whether the MAC has sent this slot's last frame; true in the first pass of a zeroed ring. */
 	if (!completed(descriptor->status, sent - SLOTS, ORDER))
-		return; /* lost, as all of them are without a cable */
+		return; /* drop the frame; without a cable, all frames are lost */
 	descriptor->address = ETHMAC_BASE + ETHMAC_SLOT_SIZE * (ETHMAC_RX_SLOTS + tx_slot);
 	descriptor->control = tx_length;
 	fence(); /* frame and descriptor before the doorbell */
@@ -76,7 +76,7 @@ uint32_t ethmac_sram_writer_ev_pending_read(void)
 	return completed(rings->rx[received % SLOTS].status, received, ORDER);
 }
 
-/* What was received is dealt with: its slot is free again. */
+/* LiteX has processed the received frame: free its slot. */
 void ethmac_sram_writer_ev_pending_write(uint32_t events)
 {
 	if (!ethmac_sram_writer_ev_pending_read())
@@ -119,7 +119,7 @@ static void start(void)
 	fence();
 	start_ring(RX, rings->rx);
 	start_ring(TX, rings->tx);
-	/* LiteX's code does not tell its address: LiteEth's MAC has no filter. */
+	/* LiteEth's MAC has no filter, so LiteX's code sets no address. */
 	REG(MAC + MODERATO_CTRL) =
 		MODERATO_CTRL_RX_ENABLE | MODERATO_CTRL_TX_ENABLE | MODERATO_CTRL_PROMISCUOUS;
 	REG(RX + MODERATO_DIR_DOORBELL) = SLOTS;
@@ -132,7 +132,7 @@ void __real_boot_helper(unsigned long r1, unsigned long r2, unsigned long r3,
 void __wrap_boot_helper(unsigned long r1, unsigned long r2, unsigned long r3,
 			unsigned long address);
 
-/* Comes back if there is nothing to boot. */
+/* Returns if there is nothing to boot. */
 void __wrap_netboot(int count, char **arguments)
 {
 	start();
@@ -140,7 +140,7 @@ void __wrap_netboot(int count, char **arguments)
 	mac_stop(MAC);
 }
 
-/* Where every boot of the BIOS ends, whatever from. */
+/* All boots of the BIOS end here. */
 void __wrap_boot_helper(unsigned long r1, unsigned long r2, unsigned long r3, unsigned long address)
 {
 	mac_stop(MAC);

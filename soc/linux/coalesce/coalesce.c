@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shows or sets what ethtool's -c and -C need netlink for, which the guest's was built without:
+ * Shows or sets coalescing parameters for which ethtool needs netlink. The guest's ethtool has none:
  *
  *     coalesce INTERFACE rx|tx profile [USECS,FRAMES ...]
  *     coalesce INTERFACE rx|tx cqe-mode [on|off]
@@ -127,7 +127,7 @@ static uint32_t number(struct nlattr *in, uint16_t type)
 	return found ? *(uint32_t *)payload(found, &length) : 0;
 }
 
-/* What it does */
+/* Commands */
 
 static uint16_t ethtool_family(void)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Linux forwards what it knows of a TCP or UDP flow by its flow table, past the rest of the stack:
+/* Lets Linux forward TCP and UDP flows by its flow table instead of the whole stack:
  *
  *	flowtable INTERFACE...			between these interfaces
- *	flowtable --offload INTERFACE...	and their hardware, where it takes the flow
- *	flowtable --masquerade INTERFACE ...	what leaves this one is from its own address
- *	flowtable --off				no longer; the stack has its frames again
+ *	flowtable --offload INTERFACE...	also in hardware, if it accepts the flow
+ *	flowtable --masquerade INTERFACE ...	packets leave here with this interface's address
+ *	flowtable --off				only by the stack
  *
- * This is what nft would send, whose libraries are not to be had here, for
+ * The program sends the messages of nft, whose libraries are unavailable here, for
  *
  *	table ip fast {
  *		flowtable flows {
@@ -86,7 +86,7 @@ static struct nlmsghdr *message;
 static struct nlattr *data; /* of an expression */
 static unsigned int count;
 
-/* Room for so many octets, aligned as netlink wants. */
+/* Reserve `length` octets with netlink's alignment. */
 static void *room(size_t length)
 {
 	void *here = batch + used;
@@ -155,7 +155,7 @@ static void number(int type, uint32_t value)
 	put(type, &value, sizeof(value));
 }
 
-/* An attribute that holds others, until leave(). */
+/* Begin an attribute that contains others; leave() ends it. */
 static struct nlattr *nest(int type)
 {
 	struct nlattr *attribute = room(NLA_HDRLEN);
@@ -245,7 +245,7 @@ static void make(char **interface, uint32_t flags)
 	end();
 
 	chain(CHAIN, "filter", NF_INET_FORWARD, 0);
-	/* Of itself it leaves out what is neither TCP nor UDP. */
+	/* The expression itself ignores packets of other protocols than TCP and UDP. */
 	outer = begin_rule(CHAIN);
 	inner = begin_expression("flow_offload");
 	text(NFTA_FLOW_TABLE_NAME, FLOWS);
@@ -294,7 +294,7 @@ static int refused(unsigned int which, int error)
 	return 1;
 }
 
-/* Wait for what the kernel says of each message but the batch's own; returns the exit status. */
+/* Wait for the kernel's answer to each message except the batch's own; return the exit status. */
 static int answered(int netlink)
 {
 	unsigned int good = 0;
@@ -329,7 +329,7 @@ static int usage(void)
 	return 2;
 }
 
-/* Its number; 0 if there is none of this name */
+/* Number of an interface, or 0 if there is none with this name */
 static unsigned int interface_index(const char *name)
 {
 	unsigned int index = if_nametoindex(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first process: mounts what programs expect, says so, and keeps a shell on the console.
- * In C because each program that is started before the shell costs a million cycles of boot.
+ * The first process: mounts the usual file systems, prints a message, and keeps a shell on the console.
+ * A C program, because each program that starts before the shell costs a million cycles of boot.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ static void open_terminal(void)
 		close(terminal);
 }
 
-/* What busybox's poweroff, halt and reboot send to the first process. */
+/* Signals from busybox's poweroff, halt and reboot. */
 static void stop(int signal)
 {
 	sync();

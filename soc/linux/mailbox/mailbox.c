@@ -2,8 +2,8 @@
 /*
  * Writes the mailbox's content to standard output:  mailbox > /tmp/moderato.ko
  *
- * The mailbox is reserved RAM that the simulator (or a debugger) fills from outside with a 32-bit
- * length and that many bytes. The device tree says where: /chosen/moderato,mailbox = <base size>.
+ * The mailbox is reserved RAM. The simulator (or a debugger) writes a 32-bit length and that many bytes
+ * to it. The device tree has its address: /chosen/moderato,mailbox = <base size>.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@ static void die(const char *what)
 }
 
 /*
- * Who fills the mailbox does so behind the data cache, which may still hold lines of what was read
- * last time. Reading many times the cache's size evicts them.
+ * The simulator bypasses the data cache, which may still hold lines of the previous content. Reading
+ * many times the cache's size evicts them.
  */
 static void evict(void)
 {

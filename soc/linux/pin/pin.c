@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* pin MASK TASK: which harts a task may run on, threads of the kernel included. The mask is
- * hexadecimal, as in the kernel's files.
+/* pin MASK TASK: sets the harts on which a task, or a kernel thread, may run. The mask is hexadecimal,
+ * as in the kernel's files.
  */
 #define _GNU_SOURCE
 #include <errno.h>

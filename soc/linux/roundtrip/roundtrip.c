@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long datagrams take to an echo server (RFC 862, UDP) and back:
+ * Measures round-trip times of datagrams to an echo server (RFC 862, UDP):
  *
  *     roundtrip [-n COUNT] [-i MICROSECONDS] ADDRESS
  *
- * prints how many of COUNT came back, and the least, the median, the 99th percentile (nearest rank) and
- * the most of their times, in nanoseconds. One is sent when its predecessor is back, and a pause of
- * MICROSECONDS on average is over. Pauses differ, so that they are in no step with the kernel's tick.
+ * prints how many of COUNT datagrams returned, and the minimum, median, 99th percentile (nearest rank)
+ * and maximum of their times, in nanoseconds. The next datagram leaves after the return of its
+ * predecessor and a pause of MICROSECONDS on average. Pauses differ, to avoid beats with the kernel's
+ * tick.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -68,7 +69,7 @@ static int connected(const char *address)
 	return sock;
 }
 
-/* Nanoseconds; -1 if it does not come back. Late ones of before are passed over. */
+/* Round-trip time in nanoseconds; -1 if the datagram does not return. Ignores late earlier ones. */
 static int64_t round_trip(int sock, uint32_t sequence)
 {
 	int64_t sent = now();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the streams of TCP transfers consist of, at both ends: the guest's program and the tester.
- * Each octet depends on the seed, the connection's number and its place, so that one that is wrong,
- * missing, or of another connection shows. It repeats after PATTERN_OCTETS, so that the guest can have
- * it ready; they are no multiple of what segments and buffers have.
+ * The content of TCP transfers, for both ends: the guest's program and the tester. Each octet depends
+ * on the seed, the connection's number and its position, so that wrong, missing or foreign octets are
+ * detected. The pattern repeats after PATTERN_OCTETS, so that the guest can precompute it.
+ * PATTERN_OCTETS is no multiple of a segment's or a buffer's size.
  */
 #ifndef MODERATO_PATTERN_H
 #define MODERATO_PATTERN_H

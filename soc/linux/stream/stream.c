@@ -5,18 +5,18 @@
  *     stream [-b OCTETS] [-s OCTETS] [-c N] [-k SEED] [-v] in RESULT
  *     stream [-b OCTETS] [-s OCTETS] [-c N] [-k SEED] [-n OCTETS] out ADDRESS RESULT
  *
- * `in` accepts N connections and receives until each ends; `out` opens N connections and sends OCTETS
- * over each: what the tester expects (pattern.h), with SEED (1). With -v, what is received is compared
- * with what the tester sends; without it, nothing costs but TCP itself.
+ * `in` accepts N connections and receives until each ends. `out` opens N connections and sends OCTETS
+ * over each: the pattern that the tester expects (pattern.h), with SEED (1). With -v, `in` compares
+ * received octets with the pattern; without -v, TCP is the only cost.
  *
  *     -b  the user's buffer: of each recv() with MSG_WAITALL, or send()   -s  the socket's buffer
  *
- * Made with -DZEROCOPY, it sends what the kernel need not copy (MSG_ZEROCOPY), and ends with an error if
- * the kernel does so all the same. That is another program, for each instruction more moves the figures.
+ * With -DZEROCOPY, the program sends with MSG_ZEROCOPY, and ends with an error if the kernel copies
+ * nevertheless. That is a separate binary, because each additional instruction changes the figures.
  *
- * It goes on in the background as soon as it listens, or is connected, and prints its process's number.
- * RESULT gets a line per connection: its number, its octets, how many of them were wrong, the place of
- * the first of these (or -), and the calls of recv() or send().
+ * The program continues in the background as soon as it listens, or is connected, and prints its PID.
+ * RESULT gets a line per connection: number, octets, wrong octets, position of the first wrong octet
+ * (or -), and calls of recv() or send().
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -81,8 +81,7 @@ static uint64_t number(const char *text, uint64_t least, uint64_t most)
 }
 
 /*
- * Memory with all its pages, so that none is missing when it is filled. What isn't there would be found
- * out by the kernel's killing somebody.
+ * Memory with all its pages. If pages were missing later, the kernel's OOM killer would end a process.
  */
 static void *memory(size_t size)
 {
@@ -126,7 +125,7 @@ static int new_socket(int name)
 	return sock;
 }
 
-/* How many of so many octets are the same: words, where both begin with one. */
+/* Number of equal octets at the start of both buffers. Compares words if both start at a word. */
 static size_t alike(const uint8_t *some, const uint8_t *others, size_t count)
 {
 	size_t i = 0;
@@ -177,7 +176,7 @@ static void receive(int sock, struct stream *stream, uint32_t connection)
 }
 
 #ifdef ZEROCOPY
-/* Which buffers the kernel is done with. Ours stay as they are, so only how it was done matters. */
+/* Read the kernel's completions. Our buffers do not change, so only copies matter. */
 static void take_back(int sock)
 {
 	union {
@@ -246,7 +245,7 @@ static void transmit(int sock, struct stream *stream, uint32_t connection)
 		stream->calls++;
 		stream->octets += count;
 	}
-	/* Until the tester has closed its side, it may miss something. */
+	/* Wait until the tester has closed its side, because it may still need retransmissions. */
 	if (shutdown(sock, SHUT_WR) || recv(sock, &end, 1, 0) < 0)
 		die("shutdown");
 #ifdef ZEROCOPY
@@ -286,7 +285,7 @@ static void wait_for_all(void)
 	_exit(failed);
 }
 
-/* The shell goes on, and this process in the background. What it says now goes to the result. */
+/* Continue in the background, so that the shell continues, too. RESULT gets all further output. */
 static void background(void)
 {
 	pid_t child = fork();
@@ -377,8 +376,7 @@ int main(int argc, char **argv)
 	sends = argc - optind == 3 && !strcmp(argv[optind], "out");
 	if (!sends && (argc - optind != 2 || strcmp(argv[optind], "in")))
 		usage();
-	munmap(memory(options.buffer),
-	       options.buffer); /* a size that is impossible is refused now */
+	munmap(memory(options.buffer), options.buffer); /* fails early if the size is impossible */
 	options.result = open(argv[argc - 1], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
 	if (options.result < 0)
 		die(argv[argc - 1]);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs for XDP share: helpers of the kernel that they call, maps that the loader makes
- * for them, and what a router does with each packet.
+ * Code that the XDP programs share: the kernel's helpers, the maps that the loader creates, and a
+ * router's work for each packet.
  *
- * They are written for the kernel's compiler for rv32. A register of BPF has 64 bits, so one of 32
- * is half the work. r6 to r9, which outlive a call, are in memory there: what is needed again after a
- * call is kept in one of those and nowhere else (KEEP). A load or a store is three instructions,
- * whatever its size.
+ * The code is optimised for the kernel's BPF compiler for rv32. BPF registers have 64 bits, so 32-bit
+ * operations are half the work. r6 to r9, which survive calls, are in memory there. Values that are
+ * needed after a call are in one of those and nowhere else (KEEP). A load or a store of any size is
+ * three instructions.
  */
 #ifndef BPF_H
 #define BPF_H
@@ -49,8 +49,8 @@ struct packet {
 	__be32 destination;
 } __attribute__((packed, aligned(2)));
 
-/* Of an address, whose alignment the structure hides. Loaded where it says so: what is kept meanwhile,
- * or made of parts of a word, costs more. */
+/* Read a field with the alignment that the structure hides, at this place. Keeping the value longer, or
+ * composing a word from parts, costs more. */
 #define AT(from, field, type)                                                                      \
 	(*(volatile type *)((void *)(from) + __builtin_offsetof(struct packet, field)))
 #define WORD(from, field) AT(from, field, __u32)
@@ -64,8 +64,8 @@ static inline __u32 add(__u32 sum, __u32 word)
 }
 
 /*
- * Whether a frame can be forwarded here (RFC 1812, 5.2): an IPv4 packet for this station, whole and
- * with a right checksum, without options, whose time to live does not end. Linux looks at all others.
+ * Whether the program can forward a frame (RFC 1812, 5.2): a complete IPv4 packet for this station, with
+ * a valid checksum, without options, and with a TTL above 1. Linux gets all others.
  */
 static inline int can_forward(const void *packet, const void *end)
 {
@@ -88,7 +88,7 @@ static inline int can_forward(const void *packet, const void *end)
 	return (sum + (sum >> 16 | sum << 16)) >> 16 == 0xffff;
 }
 
-/* RFC 1624: the time to live is one less, the sum one more, which never becomes 0xffff. */
+/* RFC 1624: decrement the TTL and increment the checksum, which never becomes 0xffff. */
 static inline void count_hop(void *packet)
 {
 	__u32 word = WORD(packet, ttl_protocol_sum);

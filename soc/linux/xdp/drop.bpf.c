@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Drops all frames: what the way to a program costs, and nothing else. */
+/* Drops all frames, to measure the cost of XDP itself. */
 #include "bpf.h"
 
 SECTION("xdp") int drop(struct xdp_md *context)

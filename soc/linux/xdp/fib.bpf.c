@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Forwards packets by Linux' own routes and neighbours. Linux gets those that it has no neighbour for,
- * those for itself, and those for a port without a program.
+ * Forwards packets by Linux's own routes and neighbours. Linux gets packets without a neighbour entry,
+ * packets for itself, and packets for a port without a program.
  */
 #include "bpf.h"
 

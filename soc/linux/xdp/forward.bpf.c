@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Forwards packets whose destination is in the map `hops`, which the loader fills once. Linux gets all
- * others, those that are too long for the port, and all while it does not forward itself.
+ * other packets, packets that are too long for the port, and all packets while ip_forward is 0.
  */
 #include "bpf.h"
 
@@ -43,7 +43,7 @@ SECTION("xdp") int forward(struct xdp_md *context)
 	if (!found)
 		return XDP_PASS;
 	KEEP(hop, found);
-	/* Asking once a tick (10 ms) costs little. Each port that packets come by has its own switch. */
+	/* One check per tick (10 ms) costs little. Each receiving port has its own switch. */
 	now = (__u32)jiffies() ^ context->ingress_ifindex << (32 - PORT_BITS);
 	if (hop->asked != now && !ask(context, hop, now))
 		return XDP_PASS;

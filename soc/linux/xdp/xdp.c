@@ -5,10 +5,10 @@
  *     xdp PROGRAM PORT...
  *     xdp off PORT...
  *
- * PROGRAM is a file that clang made, or the name of one in /lib/xdp. If it has a map `hops`, next hops
- * are read from standard input, as `ip neigh` writes them. If it has a map `ports`, frames can be
- * redirected to the PORTs. A PORT that has a program gets the new one in its place, and if one of
- * several does not get it, none has one.
+ * PROGRAM is a file that clang made, or the name of one in /lib/xdp. For a map `hops`, the loader reads
+ * next hops from standard input, in the format of `ip neigh`. With a map `ports`, the program can
+ * redirect frames to the PORTs. The new program replaces the old one of a PORT. If one PORT rejects the
+ * program, no PORT gets it.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -54,7 +54,7 @@ static void die(const char *what, const char *why)
 
 /* The file ---------------------------------------------------------------------------------------- */
 
-/* What begins so far into the file, and is so long. Ends if the file does before. */
+/* A part of the file at `offset`; ends the program if the file is too short. */
 static const void *part(uint64_t offset, uint64_t size)
 {
 	if (offset > length || size > length - offset)
@@ -226,7 +226,7 @@ static int load(const char *name)
 	if (fd < 0) {
 		int error = errno;
 
-		/* Again, for its reasons. */
+		/* Again, for the verifier's log. */
 		attributes.log_level = 1;
 		attributes.log_buf = (uintptr_t)said;
 		attributes.log_size = sizeof(said);
@@ -261,7 +261,7 @@ static struct rtattr *put(struct nlmsghdr *message, uint16_t type, const void *d
 	return attribute;
 }
 
-/* What the kernel says beside the number, or the number's own text */
+/* The kernel's message for an error, or the text of its number */
 static const char *explanation(const struct nlmsghdr *answer)
 {
 	const struct nlmsgerr *error = NLMSG_DATA(answer);
@@ -375,7 +375,7 @@ int main(int words, char **word)
 			attach(port(word[i]), DETACHED);
 		return 1;
 	}
-	/* Before all of them have it, Linux forwards. */
+	/* Until all ports have the program, Linux forwards. */
 	for (int i = 2, ports = map_called("ports"); ports >= 0 && i < words; i++) {
 		uint32_t index = port(word[i]);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package moderato
 
-/** Everything that can be chosen about the cluster; soc/cpu/config.py holds the defaults. */
+/** The cluster's parameters; soc/cpu/config.py has the defaults. */
 case class ClusterConfig(
   harts      : Int,
   dmaPorts   : Int,

@@ -61,7 +61,7 @@ class DmaPort(idWidth: Int) extends Component {
   aw.ready := beats.fire && beats.last && writing
   w.ready  := beats.ready && writing && aw.valid
 
-  // Registers both ways: the hub chooses among what is ready, and AXI does not wait for its choice.
+  // Registers in both directions separate AXI's handshake from the hub's arbitration.
   io.memory << beats.s2mPipe().m2sPipe()
 
   // Answers ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import vexriscv.ip.{DataCacheMemBus, InstructionCacheMemBus}
 import vexriscv.plugin._
 import vexriscv.{Riscv, VexRiscv, VexRiscvConfig}
 
-/** What the lab sees of a hart: free when nobody looks. */
+/** Signals of a hart for the lab; synthesis removes them if they are unconnected. */
 case class Trace() extends Bundle {
   val wfi       = Bool()         // the hart waits in WFI
   val valid     = Bool()         // an instruction retires in this cycle,
@@ -66,8 +66,8 @@ object Hart {
       iTlbSize = config.itlbEntries, dTlbSize = config.dtlbEntries,
       prediction = prediction,
       coherency = true, iBusRelax = true, withMmu = config.withMmu,
-      // Only what was predicted wrongly waits for the decision, if targets are predicted. So it has
-      // a register before it goes to the fetch, which would be the longest path (docs/soc.md).
+      // With predicted targets, only mispredicted branches wait for the decision. It therefore has a
+      // register before the fetch, because that path would be the longest one (docs/soc.md).
       earlyBranch = prediction != DYNAMIC_TARGET,
       withFloat = false, withDouble = false, externalFpu = false)
 
@@ -89,7 +89,7 @@ object Hart {
         dBusCmdMasterPipe = true, dBusCmdSlavePipe = true, dBusRspSlavePipe = true,
         relaxedMemoryTranslationRegister = true)
     }
-    vex.plugins -= vex.find(classOf[YamlPlugin]).get  // it would write a file beside the netlist
+    vex.plugins -= vex.find(classOf[YamlPlugin]).get  // it writes a file next to the netlist
     vex
   }
 

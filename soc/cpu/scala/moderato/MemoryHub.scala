@@ -31,7 +31,7 @@ case class MemoryPort() extends Bundle with IMasterSlave {
   def asMaster() { master(cmd); slave(rsp) }
 }
 
-/** What the hub tells a source about its beats. */
+/** The hub's responses to a source. */
 case class Outcome() extends Bundle {
   val written   = Bool()  // a write of this source took its place in memory order in this cycle
   val exclusive = Bool()  // … and if it was an SC, it succeeded
@@ -40,7 +40,7 @@ case class Outcome() extends Bundle {
   val note      = Bits(Beat.noteWidth bits)
 }
 
-/** What a D-cache has to forget: the line at `address`. */
+/** Invalidates the line at `address` in a D-cache. */
 case class Invalidation() extends Bundle {
   val address = UInt(29 bits)
 }
@@ -101,7 +101,7 @@ class MemoryHub(harts: Int, fetches: Int, dma: Int) extends Component {
     val valid   = RegInit(False)
     val address = Reg(UInt(26 bits))
     val mine    = chosen.source === id
-    // Of what the hart asks for and not of what was chosen, to be decided while that is chosen.
+    // From the hart's request instead of the chosen one, in parallel to the arbitration.
     val fails   = hart.write && hart.exclusive && !(valid && address === line(hart.fragment))
     refused setWhen (mine && fails)
     when(commit) {
@@ -147,7 +147,7 @@ class MemoryHub(harts: Int, fetches: Int, dma: Int) extends Component {
     outcome.last      := reads.io.pop.last
     outcome.note      := reads.io.pop.note
   }
-  // From a register: what a cache does with it is long enough without the choice of the source.
+  // From a register: the path in the cache is long enough without the arbitration.
   for ((invalidation, id) <- io.invalidation.zipWithIndex) {
     invalidation.valid   := RegNext(commit && chosen.beat.write && chosen.beat.invalidate &&
                                     !refused && chosen.source =/= id) init False
