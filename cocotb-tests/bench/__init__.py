@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests share: devices, how they are simulated, and models of what is around them."""
+"""Shared by the tests: devices, their simulation, and models of their surroundings."""

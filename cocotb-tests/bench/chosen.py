@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What cocotb takes its tests from: those of the simulation that $SIMULATION names.
+"""The module in which cocotb finds its tests: those of the simulation that $SIMULATION names.
 
-$CASE_LIMIT: the ms of simulated time after which one of them fails, if it has no such limit itself.
+$CASE_LIMIT: the simulated time in ms after which a test without its own limit fails.
 """
 
 import os

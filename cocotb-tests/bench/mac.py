@@ -75,12 +75,12 @@ class Mac:
         await ClockCycles(self.dut.sys_clk, count)
 
     async def settle(self, octets=64):
-        """Until what was sent has had time to pass through the MAC."""
+        """Waits until all frames sent so far have passed through the MAC."""
         await self.wire.sent()
         await self.clocks(1500 + 8*octets)
 
     async def expect(self, frames):
-        """These frames, and nothing else, arrive in memory in this order."""
+        """Only these frames arrive in memory, in this order."""
         for frame in frames:
             got, = await self.driver.poll(1)
             assert not got.error, f"the descriptor of {len(frame)} octets has ERROR"

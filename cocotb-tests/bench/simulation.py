@@ -42,7 +42,7 @@ class Simulation:
         return some("", *self.cases)
 
     def is_slow(self, test: Test) -> bool:
-        """By pytest's mark, or by `slow`."""
+        """Whether pytest's mark or `slow` puts the test into the slow set."""
         marked = "slow" in [mark.name for mark in getattr(test.func, "pytestmark", [])]
         return marked or bool(re.search(self.slow, test.name))
 
@@ -67,7 +67,7 @@ def _tests(case) -> list[Test]:
 
 
 def named(name: str) -> Simulation:
-    """Of the row, or of the test file, that is called so."""
+    """The simulation of the row, or of the test file, with this name."""
     for row in rows():
         if row.name == name:
             return row
@@ -76,7 +76,7 @@ def named(name: str) -> Simulation:
 
 
 def rows() -> list[Simulation]:
-    """The table."""
+    """The rows of the table."""
     return _load(TABLE).ROWS
 
 

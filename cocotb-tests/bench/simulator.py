@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A device under test from Migen to Verilog to Verilator to cocotb.
 
-What is simulated is the RTL, or the netlist of ECP5 cells that Yosys makes of it. The simulator of
-a device is kept in the build cache by its Verilog, so only a device that changed is built again.
+The simulator runs the RTL, or the netlist of ECP5 cells that Yosys makes of it. The build cache keeps
+simulators by their Verilog, so only a changed device is built again.
 """
 
 import contextlib
@@ -28,24 +28,24 @@ from moderato.toolchain.cache import artifact, run
 from synthesis.ecp5 import ports, synthesise
 
 FLAGS = ["-Wno-fatal", "-O3", "--x-initial", "unique", "--x-assign", "unique"]
-# In one piece: for several, Verilator's makefile compiles the headers first, in two ways, which takes
-# as long as all the rest of most devices, and 140 MB of the cache.
+# In one piece: with several, Verilator's makefile first compiles the headers in two ways. For most
+# devices this takes as long as everything else, and 140 MB of the cache.
 COMPILE = ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0"]
-# Of a netlist or a board, what runs once is so much that gcc would take minutes to optimise it.
+# In a netlist or a board, gcc would take minutes to optimise the code that runs once.
 COMPILE_LARGE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 CELLS = Path(duts.__file__).with_name("ecp5_cells.v")
-SEED = 1  # of cocotb's random numbers: a failure comes back when the test is run again
+SEED = 1  # of cocotb's random numbers, so that a failure can be repeated
 
 
 def text(name: str) -> str:
-    """The Verilog of bench.devices.duts.<name>(), without the comments that hold its date."""
+    """The Verilog of bench.devices.duts.<name>(), without comments, which contain the date."""
     return converted(name)[0]
 
 
 def converted(name: str) -> tuple[str, dict]:
-    """That, and the files with what its memories hold at first.
+    """The Verilog, and the files with the initial contents of memories.
 
-    Kept by what a device is made of, for to make one takes seconds.
+    The cache keeps both by the sources of a device, because the conversion takes seconds.
     """
     generators = [f"{package} {version(package)}" for package in ("migen", "litex", "liteeth")]
     made = artifact("cocotb/verilog", [name, *generators, *sources()],
@@ -54,7 +54,7 @@ def converted(name: str) -> tuple[str, dict]:
 
 
 def sources() -> list[Path]:
-    """Our files that any device is made of; the gateware's, which may be a changed copy."""
+    """Our source files of any device. Those of the gateware may be a changed copy."""
     gateware = Path(inspect.getfile(duts.ModeratoMAC)).parent
     return [Path(duts.__file__), Path(inspect.getfile(duts.LiteEth)), Path(litex_soc.__file__),
             *sorted(Path(inspect.getfile(litex_soc.add_moderato)).parent.glob("*.py")),
@@ -71,8 +71,8 @@ def _convert(name: str, folder: Path):
 
 
 def simulated(name: str) -> tuple[str, dict]:
-    """As converted(), but a memory with no_rw_check answers a read of a word that is written in the same
-    clock with random bits, as block RAM may: what a device does must not depend on them."""
+    """Like converted(), but a memory with no_rw_check returns random bits for a word that is written in
+    the same clock, as block RAM may: no device may depend on them."""
     code, memories = converted(name)
     return re.sub(r"\(\* no_rw_check = 1 \*\)\nreg \[(\d+):0\] (\w+)\[(?s:.)*?\n\n\n",
                   _collides, code), memories
@@ -91,15 +91,15 @@ def _collides(memory: re.Match) -> str:
 def netlist(name: str) -> str:
     """Verilog of the same device in ECP5 cells, without the initial content of its memories.
 
-    It is zero, as in the cells' models: one that is not stays, and ends the build.
+    That content is zero, as in the cells' models. Any other content stays, and makes the build fail.
     """
     code = (synthesise(name, text(name)) / "netlist.v").read_text()
     return re.sub(r"\n *\.INITVAL_\w\w\(320'h0+\),", "", code)
 
 
 def names(name: str, code: str) -> str:
-    """What tells Verilator that a test sees the ports of a device and no more: each signal with a name
-    costs time, when it is compiled and when it runs."""
+    """Verilator's configuration that gives names only to the ports of a device: each name costs time, to
+    compile and to run."""
     return "".join(f'public_flat_rw -module "{name}" -var "{port.name}"\n' for port in ports(code))
 
 
@@ -176,14 +176,14 @@ def _compile(folder: Path, compile: list, waves: bool):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of a case."""
+    """The outcome of a case."""
     failure: str | None   # why it failed; None: it passed
     seconds: float = 0.0  # of wall time
     ms:      float = 0.0  # of simulated time
 
 
 def simulate(simulation: Simulation, cases: list[str], make=None) -> dict[str, Outcome]:
-    """Runs those of its tests that have the names `cases`; returns what came of each.
+    """Runs the tests with the names `cases`; returns the outcome of each.
 
     `make`, which may also be the simulation's, returns the folder with the simulator of a device that
     bench.devices.duts does not have, and that with the contents of its memories, or None.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Verilog of the devices under test is kept by all of our files that it is made of."""
+"""The cache keeps the Verilog of devices by all of our source files that they import."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The table of devices and cases (wires/test_wires.py) and the test files beside it."""
+"""The table of devices and cases (wires/test_wires.py) and the test files with a device."""
 
 import re
 import sys
@@ -33,7 +33,7 @@ def simulations():
 
 
 def test_a_name_is_one_simulations():
-    """Of logs, of mutants' tests, of -k."""
+    """Logs, mutants' TESTS and -k use the name."""
     assert twice([row.name for row in rows()] + [file.stem for file in FILES]) == []
 
 
@@ -62,7 +62,7 @@ def test_mutants_name_what_there_is():
 
 
 def test_files_import_no_test_file():
-    """Nor all that another one has: what several files need is in bench/ and cases/."""
+    """Nor everything of a shared module by `*`: shared code is in bench/ and cases/."""
     found = [(file.name, line) for file in TESTS.rglob("*.py") for line in file.read_text().splitlines()
              if re.match(r"from (test_|bench.*import \*|cases.*import \*)|import test_", line)]
     assert found == []

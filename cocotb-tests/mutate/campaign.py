@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs the tests on mutants, the likeliest killers first, and keeps each outcome by content."""
+"""Runs tests on mutants, the likeliest killers first, and keeps each outcome by content."""
 
 import ast
 import contextlib
@@ -47,7 +47,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant; `name` is that of the simulation, or proof, whose outcome decided."""
+    """The verdict on a mutant; `name` is the simulation, or proof, whose outcome decided."""
     mutant:  Mutant
     name:    str
     outcome: Outcome
@@ -62,7 +62,7 @@ class Verdict:
 
 @functools.cache
 def _device(device: str) -> str:
-    """What bench/devices/duts.py says of a device, and of what that is made of."""
+    """The source of a device in bench/devices/duts.py, with everything there that it uses."""
     text = (TESTS / "bench" / "devices" / "duts.py").read_text()
     parts = {}
     for node in ast.parse(text).body:
@@ -76,9 +76,9 @@ def _device(device: str) -> str:
 
 
 def _sources(files: list[Path]) -> list[Path]:
-    """These files, and what they import from this folder.
+    """These files, and the files of this folder that they import.
 
-    How they are built and run (bench/simulator.py) is not among them: that decides nothing.
+    bench/simulator.py is not included, because it does not affect outcomes.
     """
     files = [*files, TESTS / "bench" / "devices" / "ecp5_cells.v"]
     for file in files:
@@ -92,7 +92,7 @@ def _sources(files: list[Path]) -> list[Path]:
 
 @functools.cache
 def _inputs(name: str) -> list:
-    """What counts of a simulation, or a proof, beside the gateware."""
+    """The inputs of a simulation, or a proof, besides the gateware."""
     if name.startswith(PROOF):
         return _sources(list((TESTS / "formal").glob("*.py")))
     simulation = named(name)
@@ -114,13 +114,13 @@ def _file(mutant: Mutant | None, name: str) -> Path:
 
 
 def known(mutant: Mutant | None, name: str) -> Outcome | None:
-    """The outcome of a simulation's fast tests, if it was found out before."""
+    """The kept outcome of a simulation's fast tests, or None."""
     file = _file(mutant, name)
     return Outcome(**json.loads(file.read_text())) if file.exists() else None
 
 
 def outcome(mutant: Mutant | None, name: str, case: str | None = None) -> Outcome:
-    """Of a simulation's fast tests, or of one `case`, on a mutant, or on the gateware as it is."""
+    """The outcome of fast tests, or of one `case`, on a mutant or on the unchanged gateware."""
     if found := known(mutant, name):
         return found
     found = _run(mutant, name, case)
@@ -134,7 +134,7 @@ def outcome(mutant: Mutant | None, name: str, case: str | None = None) -> Outcom
 
 
 def require_sound(name: str):
-    """A simulation's tests can judge mutants only if they pass on the gateware as it is."""
+    """A simulation's tests can judge mutants only if they pass on the unchanged gateware."""
     found = outcome(None, name)
     if found.kind != "passed":
         raise Unsound(f"{name} {found.case or ''} fails without any mutant: {found.message}")
@@ -169,7 +169,7 @@ def _run(mutant: Mutant | None, name: str, case: str | None) -> Outcome:
 
 
 def _share_library(cache: Path):
-    """Lets the cache of a run, which goes with it, hold Verilator's library, the same for all."""
+    """Links Verilator's library, the same for all, into the temporary cache of a run."""
     library = cache_root() / "cocotb" / "library"
     library.mkdir(parents=True, exist_ok=True)
     (cache / "cocotb").mkdir(parents=True)
@@ -177,7 +177,7 @@ def _share_library(cache: Path):
 
 
 def _process(command: list, environment: dict, log: Path):
-    """Runs a program, and ends all that it started."""
+    """Runs a program, and ends all processes that it started."""
     with open(log, "w") as output:
         child = subprocess.Popen(command, cwd=TESTS, env=environment, stdout=output,
                                  stderr=subprocess.STDOUT, start_new_session=True)
@@ -211,7 +211,7 @@ def _proof(result: Path):
 # A mutant -----------------------------------------------------------------------------------------
 
 def known_verdict(mutant: Mutant, names: list[str]) -> Verdict | None:
-    """As judge(), but runs nothing: None if that would have to."""
+    """Like judge(), but runs nothing: None if there is no kept verdict."""
     outcomes = {name: known(mutant, name) for name in names}
     for name, found in outcomes.items():
         if found and found.kind != "passed":
@@ -222,7 +222,7 @@ def known_verdict(mutant: Mutant, names: list[str]) -> Verdict | None:
 
 
 def judge(mutant: Mutant, names: list[str], guess: tuple[str, str] | None) -> Verdict:
-    """Runs the simulations until one kills; before them the case that is likely to."""
+    """Runs the guessed case, then the simulations, until one kills the mutant."""
     seconds = 0.0
     if guess and guess[0] in names:
         names = [guess[0], *[name for name in names if name != guess[0]]]

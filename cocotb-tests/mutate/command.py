@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`./moderato mutate`: applies each mutant of mutants/ alone and runs the fast tests until one fails.
 
-What is run is a copy: the working tree stays as it is. Outcomes are kept by the content of gateware
-and tests, so a run that was interrupted goes on where it was.
+Tests run on a copy: the working tree does not change. The cache keeps outcomes by the content of
+gateware and tests, so an interrupted run continues where it was.
 """
 
 import re
@@ -13,7 +13,7 @@ from .mutants import MUTANTS, TESTS
 
 
 class Unknown(Exception):
-    """There are too few verdicts for a page; the message says what to do."""
+    """There are too few verdicts for a page; the message says how to get them."""
 
 
 def chosen(only: str) -> list:
@@ -22,11 +22,10 @@ def chosen(only: str) -> list:
 
 
 def mutate(mutants: list, jobs: int, write_page: bool, only_known: bool) -> int:
-    """Judges them, so many at once, and prints what became of each. Or tells what is known of them.
+    """Judges mutants, `jobs` at once, and prints each verdict; with `only_known`, prints kept verdicts.
 
-    Returns 1 if a mutant survives that is not known to be equivalent, if one that is said to be is
-    killed after all, or if nothing is known of one. Raises campaign.Unsound, or Unknown if a page would
-    be made of too little.
+    Returns 1 if a mutant survives that is not marked as equivalent, if a marked one is killed, or if one
+    has no verdict. Raises campaign.Unsound, or Unknown if there are too few verdicts for a page.
     """
     for mutant in mutants:
         mutant.apply((campaign.GATEWARE / mutant.file).read_text())
@@ -48,7 +47,7 @@ def mutate(mutants: list, jobs: int, write_page: bool, only_known: bool) -> int:
 
 
 def known(mutants):
-    """Verdicts, by mutant, of what was found out before."""
+    """Kept verdicts, by mutant."""
     found = {mutant: campaign.known_verdict(mutant, TESTS[mutant.file]) for mutant in mutants}
     return {mutant: verdict for mutant, verdict in found.items() if verdict}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A copy of the gateware with one change, to stand first on the import path."""
+"""A copy of the gateware with one change, which comes first on the import path."""
 
 import shutil
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ GATEWARE = ROOT / "gateware"
 
 @dataclass(frozen=True)
 class Mutant:
-    """`old`, which occurs once in gateware/`file`, becomes `new`; `breaks`: what that breaks.
+    """Replaces `old`, which occurs once in gateware/`file`, by `new`; `breaks` describes the effect.
 
-    equivalent: why no test can tell it from the original; "" of one that a test must kill.
+    equivalent  why no test can distinguish it from the original; "" if a test must kill it.
     """
     file:       str
     name:       str

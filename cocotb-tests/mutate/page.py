@@ -14,12 +14,12 @@ HEAD = """\
 Each row is a single change of the gateware. *Killed by* names the first test that failed.
 
 """
-KINDS = {"elaboration": "it makes no hardware", "build": "Verilator refuses it",
+KINDS = {"elaboration": "it makes no hardware", "build": "Verilator rejects it",
          "ended": "the simulator crashed, or took too long"}
 
 
 def fate(verdict) -> str:
-    """What became of a mutant, in a table's cell."""
+    """The verdict, for a cell of a table."""
     if verdict.killed:
         by = f"`{verdict.name}`"
         if verdict.outcome.case:
@@ -32,7 +32,7 @@ def fate(verdict) -> str:
 
 
 def score(verdicts) -> str:
-    """How many were killed of those that can be."""
+    """The number of killed mutants among those that are not equivalent."""
     real = [verdict for verdict in verdicts if not verdict.mutant.equivalent]
     killed = sum(verdict.killed for verdict in real)
     return (f"{killed} of {len(real)} mutants killed ({100*killed/max(1, len(real)):.0f} %); "

@@ -20,14 +20,14 @@ from bench.simulation import LONGEST, named
 from moderato.toolchain import yowasp
 from moderato.toolchain.project import cache_root
 
-# A mutant's simulator runs once: what matters is that it is compiled soon.
+# A mutant's simulator runs once, so a short compilation matters most.
 COMPILE = ["OPT_FAST=-O0", "VM_PARALLEL_BUILDS=0"]
-# Of a processor, for a simulation: more is a hang, however busy the machine is.
+# CPU time of a simulation: more is a hang, however busy the machine is.
 GUARD = 1200  # s
 
 
 def build(name: str) -> Path:
-    """The folder with the simulator of a device, whose ports alone have names."""
+    """The folder with the simulator of a device, in which only ports have names."""
     folder = cache_root() / "simulator"
     folder.mkdir(parents=True)
     code, _ = simulator.simulated(name)

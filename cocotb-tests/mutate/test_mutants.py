@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The table of mutants fits today's gateware: each is one change of it, and still Python."""
+"""The table of mutants fits the gateware: each is one change, and still Python."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_no_killer_is_slow():
 @pytest.mark.parametrize("without", [1, len(MUTANTS)])
 @pytest.mark.parametrize("asked", [1, len(MUTANTS)])
 def test_a_page_is_not_made_of_what_is_not_known(without, asked, tmp_path, monkeypatch):
-    """That of before knows more. It is asked for some mutants, or for all."""
+    """The old page has more verdicts. The command judges some mutants, or all."""
     passed = campaign.Outcome("failed", None, None, 1.0)
     unknown = MUTANTS[len(MUTANTS) - without:]
     monkeypatch.setattr(campaign, "known_verdict", lambda mutant, tests: (

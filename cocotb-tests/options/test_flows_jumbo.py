@@ -6,7 +6,8 @@ import cocotb
 from bench.models.frames import JUMBO
 from cases.flow_pressure import pause_loses_nothing, started, take_turns
 
-DUT = "flow_pair_jumbo"
+DUT  = "flow_pair_jumbo"
+SLOW = "take_turns"
 
 
 @cocotb.test()

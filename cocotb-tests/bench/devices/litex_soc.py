@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A SoC of LiteX around the MAC, without a CPU: what its interconnect makes of the MAC's buses."""
+"""A LiteX SoC with the MAC and without a CPU, to test LiteX's interconnect with the MAC's buses."""
 
 from litex.build.generic_platform import Pins
 from litex.build.lattice import LatticeECP5Platform

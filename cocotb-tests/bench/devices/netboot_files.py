@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the simulated board fetches from a TFTP server: boot.json and the files that it names."""
+"""Files that the simulated board loads from a TFTP server: boot.json and those that it names."""
 
 import json
 from pathlib import Path

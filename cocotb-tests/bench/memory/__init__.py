@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Memory on AXI and on Wishbone, which holds the MAC to the bus's rules."""
+"""Memory on AXI and on Wishbone, which checks the bus's rules."""

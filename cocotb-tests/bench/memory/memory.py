@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The memory behind the DMA: cocotbext-axi's RAM, made slow at will, with AXI's rules enforced."""
+"""The memory of the DMA: cocotbext-axi's RAM with an adjustable delay, and checks of AXI's rules."""
 
 import random
 
@@ -53,8 +53,8 @@ class Memory:
             channel.pause = stopped
 
     def delay(self, clocks):
-        """From now on a read's first beat comes so many clocks after it was taken, whatever others are
-        under way: what soc/memory.py calls its latency."""
+        """From now on, the first beat of a read comes this many clocks after its request, whatever else
+        is in progress: the latency of soc/memory.py."""
         channel, taken = self.ram.read_if.ar_channel, Queue()
         take = channel.recv
 
@@ -76,17 +76,17 @@ class Memory:
     # Faults --------------------------------------------------------------------------------------
 
     def refuse(self, reads=None, writes=None, answer=AxiResp.SLVERR):
-        """From now on beats at these addresses (functions that tell) fail; without any, none does.
+        """From now on, beats at addresses that these functions select fail; without any, none does.
 
-        A read's answer comes with its beat, whose data are then random; a write's with its burst,
-        and the beat is not written.
+        A failed beat of a read has random data. A failed beat of a write is not written, and its burst
+        returns the error.
         """
         self._refused_reads = reads or (lambda address: False)
         self._refused_writes = writes or (lambda address: False)
         self._refusal = answer
 
     def _inject(self):
-        """The RAM answers any failure with SLVERR: what goes on the bus is changed on its way."""
+        """Changes responses on the way to the bus, because the RAM returns SLVERR for any failure."""
         failed = {}
         for name, interface, channel, response in (
                 ("read", self.ram.read_if, self.ram.read_if.r_channel, "rresp"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A Wishbone slave behind the DMA: a RAM, made slow at will, with the rules of B4 enforced."""
+"""A Wishbone slave for the DMA: a RAM with an adjustable delay, and checks of the rules of B4."""
 
 import random
 
@@ -47,7 +47,7 @@ class WishboneMemory:
         return getattr(self._dut, f"{self._prefix}_{name}")
 
     def slow(self, probability, seed=0):
-        """Each clock it does not answer with this probability."""
+        """In each clock, the RAM does not respond with this probability."""
         self._random, self._pause = random.Random(seed), probability
 
     def starve(self, stopped):
@@ -55,7 +55,7 @@ class WishboneMemory:
         self._stopped = stopped
 
     def refuse(self, reads=None, writes=None, answer=None):
-        """From now on accesses at these addresses (functions that tell) are answered with ERR."""
+        """From now on, accesses to addresses that these functions select return ERR."""
         self._refused_reads = reads or (lambda address: False)
         self._refused_writes = writes or (lambda address: False)
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a device is compared with, and the model of its driver."""
+"""Reference models of devices, and the model of the driver."""

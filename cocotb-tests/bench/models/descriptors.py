@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A ring of descriptors for the fetcher alone, and what it may read of it."""
+"""A ring of descriptors for the fetcher alone, with a check of its reads."""
 
 import random
 import struct
@@ -40,7 +40,7 @@ class Descriptors:
         return bench
 
     async def restart(self):
-        """Enables the fetcher again, which begins anew; so does the check of ownership."""
+        """Enables the fetcher again. It restarts, and so does the check of ownership."""
         self.checker.cancel()
         self.memory.bursts.clear()
         self.producer = 0
@@ -81,7 +81,7 @@ class Descriptors:
         assert got == self.ring[self.slot(index)], f"descriptor {index}"
 
     async def fetched(self):
-        """Until no fetch is under way: a burst ends after its last descriptor was delivered."""
+        """Waits until no fetch is in progress: a burst ends after its last descriptor was delivered."""
         await RisingEdge(self.dut.sys_clk)
         await RisingEdge(self.dut.sys_clk)
         while not int(self.dut.idle.value):

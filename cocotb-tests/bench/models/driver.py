@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A model of the driver: rings, buffers, doorbells and phases, all from the register table.
 
-It learns completions from memory only, as the driver does, and fills every Rx buffer with a known
-pattern first, so that a byte written where none belongs is found. It compares the sum of each frame
-that it receives.
+Like the driver, it reads completions from memory only. It fills every Rx buffer with a known pattern
+first, to find bytes that the MAC writes outside of a frame. It checks the sum of each received frame.
 """
 
 import random
@@ -50,13 +49,13 @@ def summed(octets):
 
 @dataclass
 class Frame:
-    """What a completed Rx descriptor says."""
+    """Contents of a completed Rx descriptor."""
     data:      bytes
     multicast: bool = False
     broadcast: bool = False
     urgent:    bool = False
     error:     bool = False
-    tci:       int | None = None  # of the tag that was taken out
+    tci:       int | None = None  # of the removed tag
     stamp:     int | None = None  # ns
     continues: bool = False
 

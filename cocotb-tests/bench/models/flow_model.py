@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Flows as software hands them over, and what a router makes of a frame: scapy builds it anew."""
+"""Flows as software hands them over, and a model of a router, in which scapy rebuilds each frame."""
 
 import ipaddress
 import zlib
@@ -63,14 +63,14 @@ class Flow:
         return [kind, *words(self.ends.addresses + self.ends.ports)]
 
     def places(self, order):
-        """The entries where it may be."""
+        """The entries that may hold the flow."""
         key = b"".join(word.to_bytes(4, "little") for word in self.key)
         crc = zlib.crc32(key) ^ 0xFFFFFFFF
         bits = order - (FLOW_WAYS - 1).bit_length()
         return [way << bits | crc >> way*bits & (1 << bits) - 1 for way in range(FLOW_WAYS)]
 
     def registers(self, nat, tags):
-        """What software writes: a name and a value each."""
+        """The registers that software writes: names and values."""
         kind, source, destination, ports = self.key
         values = {"FLOW_KIND": kind, "FLOW_SOURCE": source, "FLOW_DESTINATION": destination,
                   "FLOW_PORTS": ports}

@@ -10,5 +10,5 @@ def ether_crc(octets: bytes) -> int:
 
 
 def hash_bit(address: bytes) -> int:
-    """Which bit of the hash filter lets this group address in."""
+    """The bit of the hash filter that accepts this group address."""
     return ether_crc(address) >> 26

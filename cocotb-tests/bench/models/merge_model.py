@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Streams of TCP segments, and which frames continue the one before them, by scapy's fields."""
+"""Streams of TCP segments, and a model that finds continuations with scapy."""
 
 import random
 
@@ -31,7 +31,7 @@ def parsed(frame):
 
 
 def _payload(frame, packet):
-    """Where its payload starts."""
+    """The offset of the payload."""
     start = 14 + (20 if isinstance(packet.payload, IP) else 40)
     return start + 4 * (frame[start + 12] >> 4)
 

@@ -15,7 +15,7 @@ AHEAD = 16  # a driver that has seen fewer completions than this before they cou
 
 @dataclass
 class Inputs:
-    """What the device sees in one clock."""
+    """The device's inputs in one clock."""
     frames:         int = 0
     packet_timer:   int = 0
     absolute_timer: int = 0
@@ -49,7 +49,7 @@ class ModerationModel:
     last_raise:      int  = -(1 << TIMER_BITS)
 
     def cause(self, i: Inputs) -> str | None:
-        """Why an interrupt is raised in this clock; None if it is not."""
+        """The cause of an interrupt in this clock, or None."""
         if not self.armed or i.rearm or i.disarm or i.clear or self.now - self.last_raise <= i.gap:
             return None
         if self.requests:

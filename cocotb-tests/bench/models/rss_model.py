@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which queue a frame is for: the hash bit by bit as Microsoft's specification has it, and what is
-hashed as scapy takes the frame apart.
-"""
+"""The queue of a frame: the hash of Microsoft's specification, bit by bit, of the fields in scapy."""
 
 from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
@@ -36,7 +34,7 @@ def toeplitz(key, row):
 
 
 def hashed(frame, types=ALL):
-    """The row of octets that is hashed of a frame; none if nothing is."""
+    """The octets of a frame that are hashed; may be none."""
     def on(name):
         return types >> [*RSS_TYPES].index(name) & 1
 

@@ -37,7 +37,7 @@ class Registers:
         dut.bus_cyc.value = dut.bus_stb.value = 1
 
     async def _answer(self):
-        """What was read; None if the access was refused."""
+        """The value that was read; None after an error."""
         for _ in range(PATIENCE):
             await RisingEdge(self.dut.sys_clk)
             # LiteX's bridges raise ACK along with ERR.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The other ends of the MAC's wires, and who is there."""
+"""The other ends of the MAC's wires, and the devices there."""

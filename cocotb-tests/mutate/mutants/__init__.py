@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The changes of the gateware that a test must find: one at a time, each breaks one thing.
+"""Changes of the gateware that the tests must find. Each one breaks one thing.
 
-Those of gateware/ROOM/STAGE.py are in ROOM/STAGE.py here: `TESTS` names simulations of cocotb-tests, and
-proofs, those first that are likely to find a mutant, or are quick; `MUTANTS` has (name, old text, new
-text, what it breaks[, why it is equivalent]). What stands there must fit today's source
-(test_mutants.py); who changes the gateware keeps it in step. A mutant that no test can tell from the
-original says why.
+Mutants of gateware/ROOM/STAGE.py are in ROOM/STAGE.py here. `TESTS` names simulations and proofs, the
+most likely or quickest killers first. `MUTANTS` has (name, old text, new text, what it breaks[, why
+it is equivalent]). The old text must fit the source (test_mutants.py): a contributor who changes the gateware
+also changes it here. A mutant that no test can distinguish from the original states the reason.
 """
 
 from importlib import import_module
