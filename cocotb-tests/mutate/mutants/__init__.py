@@ -2,9 +2,10 @@
 """Changes of the gateware that the tests must find. Each one breaks one thing.
 
 Mutants of gateware/ROOM/STAGE.py are in ROOM/STAGE.py here. `TESTS` names simulations and proofs, the
-most likely or quickest killers first. `MUTANTS` has (name, old text, new text, what it breaks[, why
-it is equivalent]). The old text must fit the source (test_mutants.py): a contributor who changes the gateware
-also changes it here. A mutant that no test can distinguish from the original states the reason.
+most likely or quickest killers first. `MUTANTS` has (name, old text, new text, what it breaks[, why it
+is equivalent]). The old text must fit the source (test_mutants.py): a contributor who changes the
+gateware also changes it here. A mutant that no test can distinguish from the original states the
+reason.
 """
 
 from importlib import import_module
