@@ -415,7 +415,7 @@ def test_one_that_is_killed_ends_the_other(boxes):
 def test_boxes_have_to_agree(boxes):
     for wrong, says in (
         ({"delays": (DELAY, DELAY + 1)}, "delay and rate are not the same"),
-        ({"first": ({"do": "run", "cycles": 1000},)}, "run the one behind up to there"),
+        ({"first": ({"do": "run", "cycles": 1000},)}, "run the earlier one up to there"),
     ):
         both = boxes(**wrong)
         said = [both.reply(process)["error"] for process in both.processes]
