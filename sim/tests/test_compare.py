@@ -281,8 +281,8 @@ def test_a_commit_whose_command_fails(repository, capsys):
     "words, says",
     [
         ("nonsense second", "nonsense is no file, and no commit of this clone"),
-        ("{file} second", "file is a file, and second is none; name two files, or two commits"),
-        ("second {file}", "file is a file, and second is none; name two files, or two commits"),
+        ("{file} second", "file is a file, and second is not; name two files, or two commits"),
+        ("second {file}", "file is a file, and second is not; name two files, or two commits"),
         ("{file} {file} --run profile", "--run is for commits"),
         ("first second --run shell", "'shell' is not among what commits are compared by"),
         ("first second --run 'profile --json x'", "leave --json"),

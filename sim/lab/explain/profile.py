@@ -88,7 +88,7 @@ def profile(wanted: Request) -> int:
                     path, part.mark([attribution.as_json(each) for each in profiles])
                 ),
             ),
-            conditions=profiles[0].result.conditions,
+            conditions=machine(wanted.link_mbps, wanted.system).conditions,
         )
         return forward.report_problems([each.result for each in profiles])
 
