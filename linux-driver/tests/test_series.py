@@ -181,7 +181,7 @@ def test_author():
 
 
 def test_does_not_overwrite_mails(mails, tmp_path):
-    with pytest.raises(BuildError, match="is there already"):
+    with pytest.raises(BuildError, match="exists already"):
         series.write(mails[0].parent, WHO, tmp_path)
 
 
