@@ -218,4 +218,6 @@ def test_kunit_fails_with_broken_arithmetic(tmp_path, file, good, bad, test):
     target = find(file, copy(tmp_path))
     assert good in target.read_text()
     target.write_text(target.read_text().replace(good, bad))
-    assert results(run_module(tmp_path))[test] is False
+    output = run_module(tmp_path)
+    # A test with very many failed expectations ends the kernel's output before its verdict.
+    assert results(output).get(test) is False or f"# {test}: EXPECTATION FAILED" in output
