@@ -32,6 +32,7 @@ from .project import cache_root
 from .suspension import follow
 
 LOG = "build.log"
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 TAIL = 12  # lines of a failed command's output that the error shows
 
 _whole: set[Path] = set()  # artifacts already checked
@@ -68,26 +69,41 @@ def key(name: str, inputs: Iterable[Path | str | bytes]) -> str:
 def _parts(path: Path):
     """(label, content) of a file, or of every file under a directory, in a stable order."""
     if path.is_file():
-        yield path.name, path.read_bytes()
+        yield path.name, _content(path)
     elif path.is_dir():
         for file in sorted(path.rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts:
                 mode = "x" if os.access(file, os.X_OK) else "-"
-                yield f"{mode}{file.relative_to(path).as_posix()}", file.read_bytes()
+                yield f"{mode}{file.relative_to(path).as_posix()}", _content(file)
     else:
         raise BuildError(f"{path} is missing: it is an input of the build; restore it from git")
 
 
 def recipe(build: Callable, named: Sequence) -> list[bytes]:
-    """The code of `build` is an input of each artifact, too: its source file, without comments and
-    layout, unless `named` contains that file."""
+    """The code of `build` is an input of each artifact, too: its source file, unless `named` contains
+    that file."""
     file = inspect.getsourcefile(build)
-    return [_code(file)] if file and os.path.isfile(file) and Path(file) not in named else []
+    if file and os.path.isfile(file) and Path(file) not in named:
+        return [_code(Path(file).read_bytes())]
+    return []
+
+
+def _content(file: Path) -> bytes:
+    return _code(file.read_bytes()) if file.suffix == ".py" else file.read_bytes()
 
 
 @functools.cache
-def _code(file: str) -> bytes:
-    return ast.dump(ast.parse(Path(file).read_text())).encode()
+def _code(source: bytes) -> bytes:
+    """Python without comments, docstrings and layout: they change no artifact. Source that is no
+    Python is returned as it is."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return source
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree).encode()
 
 
 # Artifacts ----------------------------------------------------------------------------------------
