@@ -197,14 +197,19 @@ async def removed_entry_drops_waiting_frames(dut):
         await ClockCycles(dut.sys_clk, 1000)
         await other.driver.send(plain(1514))  # before them
         drops = await one.regs.read("RX_FLOW_DROPS")
-        taken = await one.regs.read("RX_FLOW_FRAMES")
-        sent = [random.randrange(4) for _ in range(60)]
+        moved = await one.regs.read("RX_FLOW_FRAMES")
+        sent = [random.randrange(4) for _ in range(40)]  # the FIFO holds them
         for number in sent:
             one.send(packet(flows[number], random.choice((60, 300))), flows[number])
         await one.wire.sent()
-        await ClockCycles(dut.sys_clk, 500)
-        taken = await one.regs.read("RX_FLOW_FRAMES") - taken  # in the Tx FIFO
+        waiting, due = list(zip(sent, one.leaves)), []
+        one.leaves.clear()
         for number in gone:
+            # Frames in the Tx FIFO leave in any case. After a drop, a short frame may find room there.
+            await ClockCycles(dut.sys_clk, 500)
+            room = await one.regs.read("RX_FLOW_FRAMES") - moved - len(due)
+            due += [frame for _, frame in waiting[:room]]
+            waiting = [(other, frame) for other, frame in waiting[room:] if other != number]
             began = get_sim_time("ns")
             if again:
                 flows[number] = Flow(flows[number].kind, flows[number].ends, random.randbytes(12))
@@ -212,10 +217,8 @@ async def removed_entry_drops_waiting_frames(dut):
             else:
                 await one.command(entries[number], REMOVE=True)
             assert get_sim_time("ns") - began < 10*1000
-        own = one.leaves[taken:]
-        due = one.leaves[:taken]
-        due += [frame for frame, number in zip(own, sent[taken:]) if number not in gone]
-        one.leaves.clear()
+        due += [frame for _, frame in waiting]
+        dropped = len(sent) - len(due)
         for number in gone:
             if again:
                 one.send(packet(flows[number], 80), flows[number])
@@ -223,8 +226,7 @@ async def removed_entry_drops_waiting_frames(dut):
         other.wire.send(add_fcs(pause(0)))
         wires, _ = await router.check(exact=False)
         assert same(wires[1][1:], due)
-        assert await one.regs.read("RX_FLOW_DROPS") - drops == len(
-            [number for number in sent[taken:] if number in gone])
+        assert await one.regs.read("RX_FLOW_DROPS") - drops == dropped > 0
         if not again:
             await one.add(flows[gone[0]], entries[gone[0]])
 
