@@ -2,7 +2,7 @@
 TESTS = ["test_receive", "sim-tags", "sim-all"]
 
 MUTANTS = [
-    ("words that wait are seen",
+    ("`take` ignores valid",
      "self.take.eq(sink.valid & sink.ready)", "self.take.eq(sink.ready)",
-     "the place of a tag is missed"),
+     "the position of a tag is missed"),
 ]

@@ -2,18 +2,18 @@
 TESTS = ["sim-tags", "sim-checksums", "sim-queues", "pieces-segments"]
 
 MUTANTS = [
-    ("half a tag", '("tci",       TCI_BITS, options.vlan)',
+    ("the TCI lacks four bits", '("tci",       TCI_BITS, options.vlan)',
      '("tci",       TCI_BITS - 4, options.vlan)',
-     "the driver puts frames into other VLANs"),
-    ("half a place", '("place",  13,             options.tx_checksum)',
+     "the driver assigns frames to other VLANs"),
+    ("`place` is 9 bits wide", '("place",  13,             options.tx_checksum)',
      '("place",  9,             options.tx_checksum)',
      "checksums are inserted too early"),
-    ("stamps of one queue only",
+    ("`stamp` has one bit for all queues",
      '("stamp",  options.queues, options.timestamp)',
      '("stamp",  1, options.timestamp)',
-     "a frame of queue 1 that asks for a stamp gets none"),
-    ("half a segment",
+     "a frame of queue 1 gets no stamp"),
+    ("`mss` is 8 bits wide",
      '("mss",     14,       options.segment)',
      '("mss",     8,        options.segment)',
-     "segments are shorter than the driver asked"),
+     "segments are shorter than requested"),
 ]

@@ -2,13 +2,13 @@
 TESTS = ["pieces-pieces", "pieces-segments"]
 
 MUTANTS = [
-    ("a full word is complete",
+    ("a full word is written before the end is known",
      "self.put & (together > DATA_BYTES)", "self.put & (together >= DATA_BYTES)",
-     "the frame's last word is not known as such"),
-    ("shifted by what is there", "shift.eq(fill - self.first)", "shift.eq(fill)",
+     "the frame's last word is not marked"),
+    ("the shift ignores `first`", "shift.eq(fill - self.first)", "shift.eq(fill)",
      "octets of other addresses are sent"),
-    ("what is around the end is lost", "Mux(full, rotated, self.data)", "self.data",
-     "octets of the word before come again"),
-    ("overwritten in waiting", "self.ready.eq(~self.write | self.room)", "self.ready.eq(1)",
+    ("octets rotated around the word's end are lost", "Mux(full, rotated, self.data)", "self.data",
+     "octets of the word before are repeated"),
+    ("`ready` ignores a word that waits", "self.ready.eq(~self.write | self.room)", "self.ready.eq(1)",
      "words are lost when the FIFO is full"),
 ]

@@ -6,7 +6,7 @@ MUTANTS = [
      "source.valid.eq(self.inside | (sink.valid & ~self.drop))",
      "source.valid.eq(sink.valid & ~self.drop)",
      "the next frame has no preamble"),
-    ("what is dropped is a frame",
+    ("dropped octets start a frame",
      "(sink.valid & ~self.drop)", "sink.valid",
-     "a preamble leaves, and an octet"),
+     "a preamble and one octet leave"),
 ]
