@@ -30,8 +30,8 @@ class Mac:
 
     @classmethod
     async def start(cls, dut, link=None, slow=0.0, enable=True, driver=None, **settings):
-        """Resets the device. `link`: Mb/s, where the wire has rates; `driver`: options of Driver;
-        `settings`: those of Driver.start()."""
+        """Resets the device. `link`: Mb/s, for wires with several rates; `driver`: options of
+        Driver; `settings`: arguments of Driver.start()."""
         mac = cls()
         mac.dut = dut
         kind = WIRES[dut._name]
@@ -80,7 +80,7 @@ class Mac:
         await self.clocks(1500 + 8*octets)
 
     async def expect(self, frames):
-        """Only these frames arrive in memory, in this order."""
+        """Expects only these frames in memory, in this order."""
         for frame in frames:
             got, = await self.driver.poll(1)
             assert not got.error, f"the descriptor of {len(frame)} octets has ERROR"
@@ -93,7 +93,7 @@ class Mac:
 
 
 class End:
-    """One of two MACs of a device, as the bench knows a device: its ports' names begin with its own."""
+    """One of a device's two MACs as a device: its ports' names begin with the MAC's prefix."""
 
     def __init__(self, dut, name):
         self._dut, self._prefix = dut, f"{name}_"

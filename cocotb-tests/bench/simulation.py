@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cocotb tests on one device, which one simulation runs: those of a test file, or a row of the table."""
+"""Cocotb tests on one device in one simulation: those of a test file, or of a row of the table."""
 
 import re
 import sys
@@ -13,16 +13,16 @@ from cocotb._decorators import Test, TestGenerator
 
 TESTS = Path(__file__).parents[1]
 TABLE = TESTS / "wires" / "test_wires.py"
-LONGEST = 12  # ms of simulated time that a test of the fast set takes at most, except on a whole board
-TWINS   = r"slow=0\.[^0]|answer=DECERR"  # other cases with a slower memory, or another error response
+LONGEST = 12  # ms: longest simulated time of a fast test, except on a whole board
+TWINS   = r"slow=0\.[^0]|answer=DECERR"  # repeat a case with slower memory or another error response
 
 
 @dataclass(frozen=True)
 class Simulation:
     """The tests of one device.
 
-    cases  modules, whose own tests and CASES are meant, and single tests.
-    slow   a regular expression: the tests whose name it finds are in the slow set of this simulation.
+    cases  modules with their own tests and CASES, and single tests.
+    slow   a regular expression that matches names of slow tests in this simulation.
     """
     name:   str
     device: str                      # a function of bench.devices.duts
@@ -48,20 +48,20 @@ class Simulation:
 
 
 def some(pattern: str, *cases) -> list[Test]:
-    """Those tests of `cases` in whose name the regular expression is found."""
+    """The tests of `cases` whose name matches the regular expression."""
     found = [test for case in cases for test in _tests(case)]
     return [test for test in found if re.search(pattern, test.name)]
 
 
 def all_but(*names: str) -> str:
-    """The regular expression that finds all tests but those whose name begins with one of these."""
+    """A regular expression for all tests except those whose name begins with one of these."""
     return rf"^(?!{'|'.join(map(re.escape, names))})"
 
 
 def _tests(case) -> list[Test]:
     if isinstance(case, ModuleType):
         own = [item for item in vars(case).values() if isinstance(item, (Test, TestGenerator))
-               and item.module == case.__name__]  # other ones are only imported
+               and item.module == case.__name__]  # others are only imported
         return [test for item in [*own, *getattr(case, "CASES", [])] for test in _tests(item)]
     return list(case.generate_tests()) if isinstance(case, TestGenerator) else [case]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A device under test from Migen to Verilog to Verilator to cocotb.
 
-The simulator runs the RTL, or the netlist of ECP5 cells that Yosys makes of it. The build cache keeps
-simulators by their Verilog, so only a changed device is built again.
+The simulator runs the RTL, or Yosys' netlist of ECP5 cells. The build cache keeps simulators by
+their Verilog, so only a changed device is built again.
 """
 
 import contextlib
@@ -28,13 +28,13 @@ from moderato.toolchain.cache import artifact, run
 from synthesis.ecp5 import ports, synthesise
 
 FLAGS = ["-Wno-fatal", "-O3", "--x-initial", "unique", "--x-assign", "unique"]
-# In one piece: with several, Verilator's makefile first compiles the headers in two ways. For most
-# devices this takes as long as everything else, and 140 MB of the cache.
+# In one file: with several, Verilator's makefile first compiles the headers in two ways. For most
+# devices this takes as long as the rest, and 140 MB of the cache.
 COMPILE = ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0"]
-# In a netlist or a board, gcc would take minutes to optimise the code that runs once.
+# In a netlist or a board, gcc would take minutes to optimise code that runs once.
 COMPILE_LARGE = ["OPT_FAST=-O1", "OPT_SLOW=-O0"]
 CELLS = Path(duts.__file__).with_name("ecp5_cells.v")
-SEED = 1  # of cocotb's random numbers, so that a failure can be repeated
+SEED = 1  # seed of cocotb's random numbers, so that a failure can be repeated
 
 
 def text(name: str) -> str:
@@ -54,7 +54,7 @@ def converted(name: str) -> tuple[str, dict]:
 
 
 def sources() -> list[Path]:
-    """Our source files of any device. Those of the gateware may be a changed copy."""
+    """Our source files for any device. The gateware's may be a changed copy."""
     gateware = Path(inspect.getfile(duts.ModeratoMAC)).parent
     return [Path(duts.__file__), Path(inspect.getfile(duts.LiteEth)), Path(litex_soc.__file__),
             *sorted(Path(inspect.getfile(litex_soc.add_moderato)).parent.glob("*.py")),
@@ -71,8 +71,8 @@ def _convert(name: str, folder: Path):
 
 
 def simulated(name: str) -> tuple[str, dict]:
-    """Like converted(), but a memory with no_rw_check returns random bits for a word that is written in
-    the same clock, as block RAM may: no device may depend on them."""
+    """Like converted(), but a memory with no_rw_check returns random bits for a word that is
+    written in the same clock, as block RAM may: no device may depend on them."""
     code, memories = converted(name)
     return re.sub(r"\(\* no_rw_check = 1 \*\)\nreg \[(\d+):0\] (\w+)\[(?s:.)*?\n\n\n",
                   _collides, code), memories
@@ -89,22 +89,23 @@ def _collides(memory: re.Match) -> str:
 
 
 def netlist(name: str) -> str:
-    """Verilog of the same device in ECP5 cells, without the initial content of its memories.
+    """Verilog of the same device in ECP5 cells, without the initial contents of its memories.
 
-    That content is zero, as in the cells' models. Any other content stays, and makes the build fail.
+    These contents are zero, as in the cells' models. Other contents remain, and make the build
+    fail.
     """
     code = (synthesise(name, text(name)) / "netlist.v").read_text()
     return re.sub(r"\n *\.INITVAL_\w\w\(320'h0+\),", "", code)
 
 
 def names(name: str, code: str) -> str:
-    """Verilator's configuration that gives names only to the ports of a device: each name costs time, to
-    compile and to run."""
+    """Verilator's configuration that names only the ports of a device, because each name costs time
+    to compile and to run."""
     return "".join(f'public_flat_rw -module "{name}" -var "{port.name}"\n' for port in ports(code))
 
 
 def build(name: str, cells: bool = False) -> Path:
-    """The folder with the simulator of bench.devices.duts.<name>(), of its netlist if `cells`."""
+    """The folder with the simulator of bench.devices.duts.<name>(), or of its netlist with `cells`."""
     code, memories = (netlist(name), {}) if cells else simulated(name)
     waves = bool(os.environ.get("WAVES"))
     compile = COMPILE_LARGE if cells else COMPILE
@@ -131,9 +132,9 @@ def _build(folder: Path, name: str, code: str, memories: dict, public: str, extr
 
 def verilate(folder: Path, name: str, sources: list, public: str, waves: bool = False,
              options: list = FLAGS, parameters: tuple = (), compile: list = COMPILE):
-    """Makes the program `name` of the module that is called so.
+    """Builds the program `name` of the module with the same name.
 
-    `public`: which signals have names, in Verilator's configuration language.
+    `public`: the signals that have names, in Verilator's configuration language.
     """
     configuration = folder / "public.vlt"
     configuration.write_text(f"`verilator_config\n{public}")
@@ -144,10 +145,10 @@ def verilate(folder: Path, name: str, sources: list, public: str, waves: bool = 
 
 
 def _library(options: list, waves: bool) -> Path:
-    """A folder with the objects of Verilator's library: most of what a small simulator takes."""
+    """A folder with the objects of Verilator's library: most of a small simulator's build time."""
     def build(folder: Path):
         source = folder / "nothing.v"
-        # Just enough to need all parts of the library.
+        # Just enough to use all parts of the library.
         delay = "#1" if "--timing" in options else ""
         source.write_text(f"module nothing(output reg r); initial {delay} r = 0; endmodule\n")
         _generate(folder, "nothing", [*options, "--public-flat-rw", source], waves)
@@ -177,16 +178,16 @@ def _compile(folder: Path, compile: list, waves: bool):
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of a case."""
-    failure: str | None   # why it failed; None: it passed
+    failure: str | None   # reason of the failure; None: it passed
     seconds: float = 0.0  # of wall time
     ms:      float = 0.0  # of simulated time
 
 
 def simulate(simulation: Simulation, cases: list[str], make=None) -> dict[str, Outcome]:
-    """Runs the tests with the names `cases`; returns the outcome of each.
+    """Runs the tests named `cases`; returns the outcome of each.
 
-    `make`, which may also be the simulation's, returns the folder with the simulator of a device that
-    bench.devices.duts does not have, and that with the contents of its memories, or None.
+    `make`, or the simulation's own, is for a device that bench.devices.duts lacks. It returns the
+    folder with its simulator, and the folder with the contents of its memories, or None.
     """
     make = make or simulation.make
     simulator, memories = make() if make else (build(simulation.device, simulation.cells), None)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The simulator of a board with two RGMII ports, for cocotb: board.v around board_soc.py.
 
-It starts "linux", or "forward", the program that forwards without Linux; or the BIOS does "test",
-the DRAM, or boots from the "network".
+The board starts "linux", or "forward", the program that forwards without Linux. Or its BIOS does
+"test", which tests the DRAM, or boots from the "network".
 """
 
 import json
@@ -29,8 +29,8 @@ OPTIONS = ["--timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEM
 
 
 def simulator(board: str, start: str, link: str = "fixed", harts: int = 1) -> tuple[Path, Path]:
-    """The folder with the program, and the one with the contents of its memories. `link`: one of
-    boards.LINKS."""
+    """Returns the folder with the program, and the folder with the contents of its memories. `link`
+    is one of boards.LINKS."""
     loaded   = start in IMAGES
     source   = verilog(board, "images" if loaded else start, link, harts)
     modules  = sorted(source.glob("*.v"))
@@ -48,8 +48,8 @@ def simulator(board: str, start: str, link: str = "fixed", harts: int = 1) -> tu
 
 
 def parameters(soc: dict) -> list[str]:
-    """Of board.v. The half period is not exact: a clock that fits into that of the PHYs would only
-    meet some of its phases."""
+    """Parameters of board.v. The half period is not exact: a clock whose period divides that of the
+    PHYs would meet only some of their phases."""
     clock  = soc["sys_clk_hz"]
     values = {"SYS_HALF_PS": 10**12 // (2 * clock) + 1,
               "UART_CLOCKS": 10 * clock // soc["baud_rate"]}
@@ -57,7 +57,7 @@ def parameters(soc: dict) -> list[str]:
 
 
 def verilog(board: str, bios: str, link: str = "fixed", harts: int = 1) -> Path:
-    """A folder with the Verilog, the BIOS (one of board_soc.BIOS), and soc.json."""
+    """Returns a folder with the Verilog, the BIOS (one of board_soc.BIOS), and soc.json."""
     def build(directory: Path):
         run([sys.executable, "-m", "bench.devices.board_soc", board, bios, link, harts, directory],
             cwd=directory, env={**environment(), "PYTHONPATH": str(HERE.parents[1])})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the memories of a simulated board hold at the start, as files for $readmemh.
+"""Initial contents of a simulated board's memories, as files for $readmemh.
 
 The images of boot.json are in DRAM, as after a serial boot.
 """
@@ -16,7 +16,7 @@ from moderato.soc.firmware.firmware import firmware
 from moderato.soc.linux import devicetree, memory_map
 from moderato.toolchain.cache import BuildError, artifact
 
-# A function that writes the images, and one that tells what they are made from.
+# A function that writes the images, and one that returns their inputs.
 IMAGES = {
     "linux":   (images.write_linux, lambda soc: [
         *images.inputs(soc), firmware(soc, images.boot_address(soc)).rom]),
@@ -25,7 +25,8 @@ IMAGES = {
 
 
 def memories(start: str, source: Path) -> Path:
-    """A folder for the simulator to run in. `source`: the Verilog's, which knows BIOS and banks."""
+    """Makes a folder in which the simulator runs. `source` is the folder of the Verilog, which has
+    the BIOS and the banks."""
     soc = json.loads((source / "soc.json").read_text())
     write_images, made_from = IMAGES[start]
 
@@ -41,7 +42,7 @@ def memories(start: str, source: Path) -> Path:
 
 
 def banks(source: Path, wanted: int) -> list[str]:
-    """The files of the DRAM's banks, in their order."""
+    """The files of the DRAM's banks, in order."""
     found = re.findall(r'"(\w+\.init)", mem_\d+\);', (source / f"{TOP}.v").read_text())
     if len(found) != wanted:
         raise BuildError(f"{source / TOP}.v has {len(found)} memories that look like banks of the "
@@ -50,7 +51,7 @@ def banks(source: Path, wanted: int) -> list[str]:
 
 
 def fill(directory: Path, soc: dict, files: list[str]):
-    """Write the images in `directory` into the files of the banks."""
+    """Writes the images in `directory` into the files of the banks."""
     texts = {file: [] for file in files}
     for bank, place, word in words(directory, soc):
         texts[files[bank]].append(f"@{place:x} {word:0{2 * soc['dram']['word']}x}\n")
@@ -59,10 +60,11 @@ def fill(directory: Path, soc: dict, files: list[str]):
 
 
 def words(directory: Path, soc: dict) -> Iterator[tuple[int, int, int]]:
-    """Bank, index in the model's memory for it, and content of each word of the images.
+    """Yields the bank, the index in the model's memory of that bank, and the content of each word
+    of the images.
 
-    The controller goes on to the next bank after a row. Only every `stride`th word of the model is
-    used (board_soc.py).
+    After a row, the controller continues in the next bank. Only every `stride`th word of the model
+    is used (board_soc.py).
     """
     count, row, size, stride = (soc["dram"][name] for name in ("banks", "row", "word", "stride"))
     for name, address in json.loads((directory / "boot.json").read_text()).items():

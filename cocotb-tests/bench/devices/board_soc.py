@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The SoC of a board with two RGMII ports, to be simulated up to the pins of its Ethernet PHYs.
+"""The SoC of a board with two RGMII ports, for simulation up to the pins of its Ethernet PHYs.
 
-The same class as in the bitstream, but for the clocks, whose pins are those of board.v; the DRAM,
-whose PHY and chips are LiteDRAM's model; the UART, a byte at a time; and whatever blinks. MACs,
-PHYs with their I/O cells, CPU cluster, DRAM controller and the BIOS in the ROM are the bitstream's.
+It is the bitstream's class with these differences: clocks come from pins of board.v; the DRAM's PHY
+and chips are LiteDRAM's model; the UART transfers whole bytes; nothing blinks. MACs, PHYs with
+their I/O cells, CPU cluster, DRAM controller and the BIOS in the ROM are the bitstream's.
 
 Run as a module, it writes the Verilog.
 """
@@ -33,8 +33,8 @@ MDIO     = [("mdc", 1), ("out", 1), ("in", 1)]
 
 
 class OpenDrain:
-    """Lowers a Tristate: MDIO, which is pulled up. Verilator has no such pins, so that what is driven
-    and what the chip drives are two of them; `lines` has these by pin."""
+    """Lowers a Tristate: MDIO, which is pulled up. Verilator has no bidirectional pins, so one pin
+    has the value that we drive, and another one the chip's. `lines` has both by pin."""
 
     def __init__(self, lines: dict):
         self.lines = lines
@@ -46,7 +46,8 @@ class OpenDrain:
 
 
 class SimulatedPlatform(GenericPlatform):
-    """Clock and console of the simulator, the pads of the board's PHYs; builds the Verilog only."""
+    """The simulator's clock and console, and the pads of the board's PHYs. It builds only the
+    Verilog."""
 
     def __init__(self, real):
         self.device = "simulation"
@@ -75,8 +76,8 @@ class SimulatedPlatform(GenericPlatform):
 class PHYModel(SDRAMPHYModel):
     """LiteDRAM's model with the settings of the board's PHY, so that the controller is the same.
 
-    The model of DDR3 counts four columns for a command, and the ECP5's PHY moves eight: `stride` is
-    how many words of the model's banks there are for one that is used (board_memory.py).
+    A command moves four columns in the model of DDR3, and eight in the ECP5's PHY: only one of
+    `stride` words of the model's banks is used (board_memory.py).
     """
     def __init__(self, module, settings, clk_freq):
         geometry = module.geom_settings
@@ -87,7 +88,7 @@ class PHYModel(SDRAMPHYModel):
         self.row    = 2 ** geometry.colbits * databits // 8  # bytes
         self.banks  = 2 ** geometry.bankbits
         settings.databits = self.stride * databits
-        # Zeros in each bank: so its Verilog reads a file, whatever that will hold.
+        # Zeros in each bank, so that its Verilog reads a file, whatever the file will contain.
         SDRAMPHYModel.__init__(self, module, settings, clk_freq=clk_freq,
                                init=[0] * (self.banks * self.stride * self.row // 4))
         settings.databits = databits
@@ -96,14 +97,15 @@ class PHYModel(SDRAMPHYModel):
         return {"banks": self.banks, "row": self.row, "word": self.word, "stride": self.stride}
 
 
-BIOS = ("test", "images", "network")  # what it does: tests the DRAM, or starts images, from where
+BIOS = ("test", "images", "network")  # it tests the DRAM, or starts images from there
 
 
 def simulated(kind: type, bios: str, seconds: float) -> type:
-    """The class of a board, simulated, with one of BIOS. Linux takes so many `seconds` for one."""
+    """The class of a simulated board with one of BIOS. A second of Linux takes `seconds` of
+    simulated time."""
     class Simulated(kind):
         phy_delays = {"tx_delay": 0, "rx_delay": 0}  # the models at the pins delay both clocks
-        baud_rate  = 1_000_000  # at 115200 the BIOS' text would take most of the time
+        baud_rate  = 1_000_000  # at 115200 baud, the BIOS' text would take most of the time
 
         @staticmethod
         def make_platform():
@@ -129,7 +131,7 @@ def simulated(kind: type, bios: str, seconds: float) -> type:
             self.add_litedram(self.ddrphy, module, self.dram_masks)
             if bios != "test":
                 self.add_constant("SDRAM_TEST_DISABLE")
-                self.add_constant("CONFIG_BIOS_NO_DELAYS")  # 250 ms for a serial boot to begin
+                self.add_constant("CONFIG_BIOS_NO_DELAYS")  # a serial boot starts within 250 ms
             if bios == "images":
                 self.add_constant("ROM_BOOT_ADDRESS", boot_address(self.describe()))
 
@@ -144,7 +146,7 @@ def simulated(kind: type, bios: str, seconds: float) -> type:
 
 
 def main(board: str, bios: str, link: str, harts: str, directory: str):
-    # A PHY is asked once in a second, which are minutes here.
+    # Linux polls a PHY once a second, which takes minutes here.
     seconds = 0.1 if link == "negotiated" else 1
     kind = simulated(board_class(board), bios, seconds)
     write(kind(uart_name="sim", link=link, harts=int(harts)), Path(directory))

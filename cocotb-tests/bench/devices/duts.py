@@ -55,7 +55,7 @@ SYS_CLK_FREQ = 100e6
 
 
 def named(prefix="", **signals):
-    """Names signals, and the fields of records, as the tests know them; returns them as a set."""
+    """Names signals, and the fields of records, as the tests expect them; returns them as a set."""
     ports = set()
     for name, item in signals.items():
         if isinstance(item, Signal):
@@ -68,7 +68,7 @@ def named(prefix="", **signals):
 
 
 def axi_ports(prefix, bus):
-    """The signals of an AXI bus that our masters use, named as AXI does: dma_awaddr, ..."""
+    """The signals of an AXI bus that our masters use, with AXI's names: dma_awaddr, ..."""
     ports = set()
     for channel, fields in {
         "aw": "addr burst len size id", "w": "data strb last", "b": "resp id",
@@ -80,7 +80,7 @@ def axi_ports(prefix, bus):
 
 
 def axi_lite_ports(prefix, bus):
-    """Those of an AXI4-Lite bus: s_axi_awaddr, ..."""
+    """The signals of an AXI4-Lite bus: s_axi_awaddr, ..."""
     ports = set()
     for channel, fields in {"aw": "addr", "w": "data strb", "b": "resp", "ar": "addr",
         "r": "data resp"}.items():
@@ -109,7 +109,8 @@ def clocked(device, *domains):
 # Moderation ---------------------------------------------------------------------------------------
 
 def moderation():
-    """`outputs` packs what the golden model predicts into one word: one read a clock is fast."""
+    """`outputs` packs the values that the golden model predicts into one word, because one read in
+    each clock is fast."""
     device = Moderation()
     outputs = Signal(8 + 2*16, name_override="outputs")
     device.comb += outputs.eq(Cat(
@@ -122,7 +123,7 @@ def moderation():
 
 # Pacing -------------------------------------------------------------------------------------------
 
-PACING_WINDOW = 6  # bits: short enough for many
+PACING_WINDOW = 6  # bits, so that a simulation has many windows
 
 
 def pacing():
@@ -134,7 +135,8 @@ def pacing():
 # Asynchronous FIFO --------------------------------------------------------------------------------
 
 def async_fifo(*kinds):
-    """16 words of 16 bits; what crosses may be a clock late. Or one of each of these kinds."""
+    """16 words of 16 bits. Bits that cross the clocks may be a clock late. Or one FIFO of each of
+    these kinds."""
     device = Module()
     device.special_overrides = {MultiReg: Synchronizer}
     ports = clocked(device, "sink", "source")
@@ -156,7 +158,7 @@ def async_fifo_resets():
 # MAC core -----------------------------------------------------------------------------------------
 
 def mac_core(width):
-    """On a PHY of `width` bits that is nothing but its streams: `wire_rx`, `wire_tx`."""
+    """The core on a PHY of `width` bits that consists of its streams only: `wire_rx`, `wire_tx`."""
     device, phy = Module(), Module()
     phy.dw = width
     for name in ("sink", "source"):
@@ -186,7 +188,7 @@ def mac_core_32():
 # Frame FIFO ---------------------------------------------------------------------------------------
 
 def frame_fifo():
-    """512 bytes, 6 frames: small enough to be full often."""
+    """512 bytes, 6 frames: small, so that it is often full."""
     device = FrameFIFO(order=9, param=[("tag", 16)], max_frames=6)
     return device, clocked(device) | named(
         write=device.write, data=device.data, commit=device.commit, abort=device.abort,
@@ -198,7 +200,7 @@ def frame_fifo():
 # Address filter -----------------------------------------------------------------------------------
 
 def address_filter():
-    """With two further addresses, other0_on, other0_address and so on."""
+    """With two further addresses: other0_on, other0_address and so on."""
     device = AddressFilter(2)
     init   = Signal(32, reset=INIT)
     device.comb += device.crc.eq(crc32_step(init, device.destination[:32]))
@@ -254,7 +256,7 @@ def descriptor_fetcher():
 # PTP clock ----------------------------------------------------------------------------------------
 
 def ptp_clock():
-    """With its periodic output, output_on and so on; `total` are time and fraction."""
+    """With its periodic output, output_on and so on; `total` has time and fraction."""
     device = Module()
     device.submodules.clock  = clock  = PTPClock()
     device.submodules.output = output = PeriodicOutput()
@@ -272,10 +274,11 @@ EITHER = 5
 
 
 def statistics():
-    """Behind its registers. Bit n of `pulses` is an event of counter n, `octets` its amount.
+    """The statistics after a register file. Bit n of `pulses` is an event of counter n, `octets`
+    its amount.
 
-    With `twice`, an event of BURSTS comes twice in one clock. Of the first EITHER counters, one comes
-    at a time.
+    With `twice`, an event of BURSTS comes twice in one clock. Of the first EITHER counters, at most
+    one has an event in a clock.
     """
     device = Module()
     names  = counters(options())
@@ -294,9 +297,9 @@ def statistics():
 # Receive ------------------------------------------------------------------------------------------
 
 def receive():
-    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; sums, and two comparisons,
-    compare0 and compare1. A pause is for `quanta`. `strip` takes tags out. No flow is known, which
-    is not so clear while `lookup_busy`."""
+    """With a FIFO of 2 KiB and 4 frames, whose oldest frame `free` drops; with sums, and two
+    comparisons, compare0 and compare1. Pauses last `quanta`. `strip` removes tags. The lookup finds
+    no flow, and has no result while `lookup_busy`."""
     device = Module()
     options = MACOptions(urgent=True, rx_checksum=True, pause=True, vlan=True, flows=LEAST_FLOW_ORDER)
     flows   = SimpleNamespace(busy=Signal(), hit=Signal(), entry=Signal(options.flows),
@@ -346,7 +349,7 @@ def pause_source():
 # Receive-side scaling -----------------------------------------------------------------------------
 
 def rss():
-    """With a hash of all 32 bits, to be compared: `hash`."""
+    """With a hash of all 32 bits for comparison: `hash`."""
     with mock.patch.object(rss_module, "Toeplitz", lambda bits: Toeplitz()):
         device = RSS()
     names = ["take", "first", "data", "types", "indirection", "on", "queue", "taken", "key_write",
@@ -364,8 +367,8 @@ def merge():
 # Registers ----------------------------------------------------------------------------------------
 
 def register_file():
-    """Bit n of `strobes` is that of the nth register that has one. A register that only the user
-    drives reads as its offset, counter n as 256 + n; `counting` as the user sees it."""
+    """Bit n of `strobes` is the strobe of the nth register that has one. A register that only the
+    user drives reads as its offset, counter n as 256 + n. `counting` is what the user sees."""
     device  = RegisterFile(options())
     strobes = Signal(len(device.strobe))
     device.comb += strobes.eq(Cat(*device.strobe.values()))
@@ -406,21 +409,22 @@ OPTIONS = dict.fromkeys(["urgent", "pacing", "rx_checksum", "tx_checksum", "paus
     "timestamp", "merge"], True) | {"unicast": MAX_UNICAST}
 WITHOUT = {name: type(value)() for name, value in OPTIONS.items()}
 QUEUES = {"queues": MAX_QUEUES}
-FLOW_ORDER = 5 # A table that is full soon.
+FLOW_ORDER = 5 # Small, so that it soon is full.
 GATHER = {"gather": True, "segment": True}
 
 
 def mac(phy_module, pads, domains, phy_cd, master=None, sys_clk_freq=SYS_CLK_FREQ, **parts):
-    """The MAC on a PHY, with pads named after their fields, and all options but those in `parts`.
+    """The MAC on a PHY, with pads named after their fields, and with all options except those in
+    `parts`.
 
-    master: makes what stands between its DMA and another bus.
+    master: makes the bridge between its DMA and another bus.
     """
     device = Module()
     ports = clocked(device, *domains)
     device.submodules.phy = phy_module
     device.submodules.mac = top = ModeratoMAC(phy_module, sys_clk_freq, phy_cd,
         **OPTIONS | parts)
-    if top.flows: # To itself.
+    if top.flows: # It forwards to itself.
         device.comb += forwards(top, top)
     bus = {name: getattr(top.bus, name)
         for name in "adr dat_w dat_r sel cyc stb ack err we".split()}
@@ -455,32 +459,33 @@ def mac_gather():
 
 
 def mac_queues_gather():
-    """All that there is."""
+    """All options."""
     return mac_sim(**QUEUES, **GATHER)
 
 
 def mac_few_frames():
-    """Two queues of whole frames, with the fewest of them that a FIFO may hold, and tags and stamps."""
+    """Two queues of whole frames, with the fewest frame records that a FIFO may have, and with tags
+    and stamps."""
     return mac_sim(**QUEUES, max_frames=9, tx_fifo_order=11, tx_checksum=False, urgent=False)
 
 
 def mac_stamped_pieces():
-    """Two queues of frames in pieces that are stamped, without anything else."""
+    """Two queues of stamped frames in pieces, without other options."""
     return mac_sim(**WITHOUT | QUEUES | {"gather": True, "timestamp": True})
 
 
 def mac_sim_plain():
-    """As it is by default, without options."""
+    """The MAC with default options: none."""
     return mac_sim(**WITHOUT)
 
 
 def mac_deep():
-    """On the simulation PHY, with the deepest Rx FIFO there is: 16 KiB."""
+    """On the simulation PHY, with the deepest possible Rx FIFO: 16 KiB."""
     return mac_sim(rx_fifo_order=14)
 
 
 def mac_sim_2500(**options):
-    """On the simulation PHY at 2.5 Gb/s or any rate up to 4, with a clock of 125 MHz."""
+    """On the simulation PHY at 2.5 Gb/s or another rate up to 4 Gb/s, with a clock of 125 MHz."""
     sys_clk_freq = 125e6
     pads = Record([("link_mbps", 12) if field[0] == "link_mbps" else field for field in SIM_PADS])
     phy  = SimPHY(pads, sys_clk_freq)
@@ -489,7 +494,7 @@ def mac_sim_2500(**options):
 
 
 def mac_gather_2500():
-    """With frames in pieces, and with segments, and nothing else."""
+    """With frames in pieces and segments, without other options."""
     return mac_sim_2500(**WITHOUT | GATHER | {"tx_checksum": True})
 
 
@@ -510,8 +515,8 @@ def mac_axi32():
 
 
 def two_macs(gated=False, **options):
-    """`a` and `b`: the device with mac_a and mac_b, its ports, which begin with their names, but for
-    those of their wires, and these. `gated`: their parts are behind clock gates."""
+    """Returns a device with mac_a and mac_b, its ports, and the pads of both. Names of ports begin
+    with a_ or b_. `gated`: the MACs' parts have clock gates."""
     device = Module()
     ports  = clocked(device)
     wires  = {}
@@ -543,7 +548,7 @@ def mac_pair():
 
 
 def flow_pair(gated=False, **options):
-    """With a wire each, that forward to each other."""
+    """Two MACs, each with a wire, that forward to each other."""
     device, ports, wires = two_macs(gated, **OPTIONS | {"flows": FLOW_ORDER, "flow_nat": True} | options)
     device.submodules += FlowPair(device.mac_a, device.mac_b)
     for name, pads in wires.items():
@@ -552,7 +557,7 @@ def flow_pair(gated=False, **options):
 
 
 def flow_pair_plain():
-    """Nothing else than forwarding."""
+    """Only with flows."""
     return flow_pair(**WITHOUT | {"flow_nat": False})
 
 
@@ -569,10 +574,10 @@ def flow_pair_all():
 
 
 def mac_gated(**options):
-    """As mac_sim, its parts behind clock gates: datapath_clk, moderation_clk.
+    """mac_sim whose parts have clock gates: datapath_clk, moderation_clk.
 
-    Beside it a twin without gates that gets the same inputs. `differs` is set, and stays so, when
-    they do not say the same in the same clock.
+    Next to it, a twin without gates gets the same inputs. `differs` is set, and stays set, when
+    their outputs differ in a clock.
     """
     pads, twin_pads = (Record(SIM_PADS) for _ in range(2))
     device, ports = mac(SimPHY(pads, SYS_CLK_FREQ, rx_cd="datapath"), pads, ["sys"], "sys",
@@ -601,7 +606,7 @@ def mac_all_gated():
 def clock_gate(device, name, awake):
     """Gives a device the clock domain `name`: sys without the edges before which `awake` is 0.
 
-    As such a cell does, it takes `awake` over while the clock is low. Returns the clock.
+    Like such a cell, the gate samples `awake` while the clock is low. Returns the clock.
     """
     falling = ClockDomain(f"{name}_falling", reset_less=True)
     gated   = ClockDomain(name)
@@ -618,7 +623,7 @@ def clock_gate(device, name, awake):
 
 
 def outputs(mac, pads):
-    """All that a MAC says, or would say if asked; what is not valid counts as 0."""
+    """All outputs of a MAC, also those that it would have after an access; invalid ones count as 0."""
     def offered(valid, *payload):
         return Cat(valid, Mux(valid, Cat(*payload), 0))
 
@@ -632,7 +637,7 @@ def outputs(mac, pads):
 
 
 class LiteEthPHY(Module):
-    """LiteEth's GMII or MII datapath without its clocking, which is of a vendor's primitives."""
+    """LiteEth's GMII or MII datapath without its clocking, which uses primitives of one vendor."""
     dw = 8
 
     def __init__(self, rx, tx, pads):
@@ -653,7 +658,7 @@ def mac_gmii(**parts):
 
 
 def mac_flows_gmii():
-    """That forwards flows to itself, and has no other options."""
+    """The MAC forwards flows to itself, and has no other options."""
     return mac_only(flows=FLOW_ORDER, flow_nat=True)
 
 
@@ -663,12 +668,12 @@ def mac_only(**options):
 
 
 def mac_plain():
-    """As it is by default, without options."""
+    """With default options: none."""
     return mac_only()
 
 
 def mac_gmii_2500():
-    """Eight bits at 312.5 MHz, as LiteEth's 2500BASE-X PHYs have them, with a clock of 125 MHz."""
+    """Eight bits at 312.5 MHz, like LiteEth's 2500BASE-X PHYs, with a clock of 125 MHz."""
     return mac_only(sys_clk_freq=125e6)
 
 
@@ -705,7 +710,7 @@ def mac_pause():
 
 
 def mac_jumbo():
-    """Also on the simulator's bench."""
+    """The simulator's bench uses it, too."""
     return mac_only(jumbo=True)
 
 
@@ -779,7 +784,7 @@ def mac_rgmii(kind=LiteEthPHYRGMII, **parameters):
 
 
 def mac_rgmii_rates():
-    """On our own, at every rate."""
+    """On our own RGMII PHY, at every rate."""
     return mac_rgmii(RGMIIECP5, sys_clk_freq=75e6)
 
 
@@ -796,9 +801,9 @@ def mac_rmii():
 
 
 class PCSPHY(Module):
-    """LiteEth's 1000BASE-X without a transceiver, as its PHYs have it: pads are its ten bits each way.
+    """LiteEth's 1000BASE-X without a transceiver: its pads are the ten bits in each direction.
 
-    Its waits of milliseconds last microseconds here.
+    Waits of milliseconds take microseconds here.
     """
     dw          = 8
     tx_clk_freq = 125e6
@@ -828,8 +833,8 @@ WISHBONE_ACCESS = "adr dat_w dat_r sel cyc stb ack err we".split()
 
 
 def soc(standard, width, interconnect="shared", ordering="big"):
-    """The MAC, without options, as add_moderato puts it there. `bus_...`: a Wishbone master of 32 bits
-    at its registers; `host_...`: one of the main bus's own kind and width."""
+    """The MAC, without options, as add_moderato connects it. `bus_...`: a 32-bit Wishbone master
+    for its registers. `host_...`: a master of the main bus's kind and width."""
     pads = Record(SIM_PADS)
     top  = SoC(lambda: SimPHY(pads, SYS_CLK_FREQ), SYS_CLK_FREQ, standard, width, interconnect,
         ordering)
@@ -874,10 +879,10 @@ def soc_axi64():
     return soc("axi", 64, "crossbar")
 
 
-# LiteEth's MAC, to be measured beside ours --------------------------------------------------------
+# LiteEth's MAC, to be measured next to ours -------------------------------------------------------
 
 def liteeth_gmii():
-    """As the SoC has it (soc/liteeth.py), on the PHY of mac_gmii, with its registers' CSR bank."""
+    """As in the SoC (soc/liteeth.py), on the PHY of mac_gmii, with its registers' CSR bank."""
     device = Module()
     pads   = Record([("rx_dv", 1), ("rx_er", 1), ("rx_data", 8), ("tx_en", 1), ("tx_er", 1),
         ("tx_data", 8)])

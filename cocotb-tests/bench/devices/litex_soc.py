@@ -10,7 +10,7 @@ from migen import ClockDomain, Module
 
 from moderato.integrate.add_moderato import add_moderato
 
-REGISTERS, CSRS = 0xF000_0000, 0xF001_0000  # addresses; those of CSRs are those of interrupts
+REGISTERS, CSRS = 0xF000_0000, 0xF001_0000  # addresses; CSRs include those of interrupts
 MEMORY = 0x100_0000  # bytes, from address 0 on
 
 
@@ -18,10 +18,11 @@ class SoC(SoCCore):
     """With a PHY and its MAC, `eth0`, which has `options`.
 
     standard, width, interconnect, ordering
-               of the main bus, and of the CSRs.
-    memory     the bus to which a test connects memory, of the main bus's kind (AXI-Lite's is AXI);
-    host       a master of its kind and width,
-    registers  and a 32-bit Wishbone master.
+               properties of the main bus, and of the CSRs.
+    memory     the bus to which a test connects memory. It has the main bus's kind, but AXI if that
+    is AXI-Lite.
+    host       a master of its kind and width.
+    registers  a 32-bit Wishbone master.
     """
     def __init__(self, make_phy, clock, standard, width, interconnect, ordering, **options):
         platform = LatticeECP5Platform("LFE5U-45F-8BG381C", [("none", 0, Pins("A1"))],

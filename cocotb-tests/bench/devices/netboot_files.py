@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files that the simulated board loads from a TFTP server: boot.json and those that it names."""
+"""Files that the simulated board loads from a TFTP server: boot.json and the files that it names."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ PROBE = Path(__file__).with_name("probe.c")
 
 
 def files(soc: dict, data: bytes) -> dict[str, bytes]:
-    """Contents by name. The probe is started, which can go on with the forwarding program."""
+    """Contents by name. boot.json starts the probe, which can continue with the forwarding program."""
     data_base  = soc["memory"]["base"]
     probe_base = data_base + (1 << 20)
     program    = probe(soc, probe_base, data_base, len(data))

@@ -11,7 +11,7 @@ from cocotbext.axi import AxiBus, AxiRam, AxiResp
 LINE = 64  # bytes: no burst is longer than a line of the CPU's cache, or crosses one
 BEAT = 8   # bytes: of the MAC's own master
 
-# Payload that must hold still while valid waits for ready.
+# The payload must not change while valid waits for ready.
 STABLE = {"aw": ("addr", "len"), "ar": ("addr", "len"), "w": ("data", "strb", "last")}
 
 
@@ -40,14 +40,14 @@ class Memory:
         return [write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel]
 
     def slow(self, probability, seed=0):
-        """Every channel pauses at random, each clock with this probability; 0 = never."""
+        """Each channel pauses in a clock with this probability; 0 means never."""
         for number, channel in enumerate(self._channels()):
             rng = random.Random(f"{seed} {number}")
             channel.set_pause_generator(_coin(rng, probability) if probability else None)
             channel.pause = False
 
     def starve(self, stopped):
-        """Nothing is taken or answered while stopped."""
+        """Memory accepts and answers nothing while stopped."""
         for channel in self._channels():
             channel.set_pause_generator(None)
             channel.pause = stopped
@@ -76,17 +76,19 @@ class Memory:
     # Faults --------------------------------------------------------------------------------------
 
     def refuse(self, reads=None, writes=None, answer=AxiResp.SLVERR):
-        """From now on, beats at addresses that these functions select fail; without any, none does.
+        """From now on, beats at addresses that these functions select fail. Without functions, none
+        fails.
 
-        A failed beat of a read has random data. A failed beat of a write is not written, and its burst
-        returns the error.
+        A failed beat of a read has random data. A failed beat of a write is not written, and its
+        burst returns the error.
         """
         self._refused_reads = reads or (lambda address: False)
         self._refused_writes = writes or (lambda address: False)
         self._refusal = answer
 
     def _inject(self):
-        """Changes responses on the way to the bus, because the RAM returns SLVERR for any failure."""
+        """Changes responses before they reach the bus, because the RAM returns SLVERR for any
+        failure."""
         failed = {}
         for name, interface, channel, response in (
                 ("read", self.ram.read_if, self.ram.read_if.r_channel, "rresp"),
@@ -120,7 +122,7 @@ class Memory:
         clock, reset, waiting = self._dut.sys_clk, self._dut.sys_rst, None
         while True:
             if waiting is None and not int(valid.value):
-                await RisingEdge(valid)  # to look at each clock would take longer than the rest
+                await RisingEdge(valid)  # a check in each clock would take longer than the rest
             await RisingEdge(clock)
             if int(reset.value):
                 waiting = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A Wishbone slave for the DMA: a RAM with an adjustable delay, and checks of the rules of B4."""
+"""A Wishbone slave for the DMA: a RAM with an adjustable delay, which checks the rules of B4."""
 
 import random
 
@@ -12,7 +12,7 @@ CLASSIC, INCREMENTING, END = 0, 2, 7  # CTI
 
 
 class Ram:
-    """What the test reads and writes of it."""
+    """The test reads and writes its contents."""
 
     def __init__(self, size):
         self.octets = bytearray(size)
@@ -25,11 +25,11 @@ class Ram:
 
 
 class WishboneMemory:
-    """RAM at `prefix` of the device, as bench.memory.memory.Memory is on AXI.
+    """RAM at `prefix` of the device: what bench.memory.memory.Memory is on AXI.
 
-    `counting`: in a burst it goes by an address of its own and answers in each clock, as LiteX's RAM
-    with `bursting` does; otherwise each access takes two clocks, and its address counts.
-    `accesses`: how many it answered; `cycles`: how often CYC rose.
+    `counting`: in a burst it counts the address itself and responds in each clock, like LiteX's RAM
+    with `bursting`. Otherwise each access takes two clocks and uses the bus's address.
+    `accesses`: number of accesses that it answered; `cycles`: how often CYC rose.
     """
 
     def __init__(self, dut, prefix="wb", size=2**20, counting=True):
@@ -51,7 +51,7 @@ class WishboneMemory:
         self._random, self._pause = random.Random(seed), probability
 
     def starve(self, stopped):
-        """Nothing is answered while stopped."""
+        """Memory answers nothing while stopped."""
         self._stopped = stopped
 
     def refuse(self, reads=None, writes=None, answer=None):
@@ -64,11 +64,11 @@ class WishboneMemory:
         cyc, stb, *fields = [self._signal(name) for name in names]
         ack, err, dat_r = (self._signal(name) for name in ("ack", "err", "dat_r"))
         clock, reset = RisingEdge(self._dut.sys_clk), self._dut.sys_rst
-        asked    = None   # an access that waits for its answer
+        asked    = None   # an access that waits for its response
         expected = None   # the address that a burst must have next
         offered  = None   # the access whose answer is on the bus
         was_cyc  = False
-        broken   = False  # an ERR inside of a burst: a slave that counts must see the cycle end
+        broken   = False  # an ERR inside a burst: a slave that counts must see the end of the cycle
         while True:
             await clock
             if int(reset.value):
@@ -104,7 +104,8 @@ class WishboneMemory:
                 broken = cti == INCREMENTING and failed
                 asked = offered = None
                 ack.value = err.value = 0
-                # The next one of a burst need not be seen to be answered; a write's data must.
+                # The next access of a burst may be answered before the slave sees it, except for a
+                # write's data.
                 if expected is None or we or not self._counting or self._pauses():
                     continue
                 offered = (expected, True)

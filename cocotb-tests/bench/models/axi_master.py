@@ -9,7 +9,7 @@ from cocotb.triggers import ClockCycles
 
 
 async def start(dut, master, bus, pause=0.0):
-    """A `master` at s_axi, after a reset; each of its channels pauses in that share of the clocks."""
+    """A `master` at s_axi, after a reset. Each of its channels pauses in this share of the clocks."""
     Clock(dut.sys_clk, 10, unit="ns").start()
     started = master(bus.from_prefix(dut, "s_axi"), dut.sys_clk, dut.sys_rst)
     for side in started.write_if, started.read_if:

@@ -17,7 +17,7 @@ MODULO = 1 << registers.INDEX_BITS
 
 
 class Descriptors:
-    """The fetcher with a ring in memory: `ring[slot]` mirrors what the test wrote into memory."""
+    """The fetcher with a ring in memory: `ring[slot]` mirrors what the test wrote."""
 
     @classmethod
     async def start(cls, dut, order, slow=0.0):
@@ -40,7 +40,7 @@ class Descriptors:
         return bench
 
     async def restart(self):
-        """Enables the fetcher again. It restarts, and so does the check of ownership."""
+        """Enables the fetcher again. It restarts, as does the check of ownership."""
         self.checker.cancel()
         self.memory.bursts.clear()
         self.producer = 0
@@ -52,7 +52,7 @@ class Descriptors:
         return index % (1 << self.order)
 
     async def hand_over(self, count):
-        """Writes `count` descriptors of random content, then rings the doorbell once."""
+        """Writes `count` descriptors with random contents, then rings the doorbell once."""
         for _ in range(count):
             address, length = random.getrandbits(32), random.getrandbits(16)
             flags = random.getrandbits(2)
@@ -67,7 +67,7 @@ class Descriptors:
         self.dut.doorbell_index.value = random.getrandbits(16)
 
     async def take(self, index, patience=0.0):
-        """Takes one descriptor and compares it with what was written at `index`."""
+        """Takes one descriptor and compares it with the one written at `index`."""
         dut = self.dut
         while random.random() < patience:
             await RisingEdge(dut.sys_clk)
@@ -81,7 +81,8 @@ class Descriptors:
         assert got == self.ring[self.slot(index)], f"descriptor {index}"
 
     async def fetched(self):
-        """Waits until no fetch is in progress: a burst ends after its last descriptor was delivered."""
+        """Waits until no fetch is in progress: a burst ends after the delivery of its last
+        descriptor."""
         await RisingEdge(self.dut.sys_clk)
         await RisingEdge(self.dut.sys_clk)
         while not int(self.dut.idle.value):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A model of the driver: rings, buffers, doorbells and phases, all from the register table.
 
-Like the driver, it reads completions from memory only. It fills every Rx buffer with a known pattern
-first, to find bytes that the MAC writes outside of a frame. It checks the sum of each received frame.
+Like the driver, it reads completions only from memory. It first fills every Rx buffer with a known
+pattern, to find octets that the MAC writes outside a frame. It checks the sum of each received
+frame.
 """
 
 import random
@@ -21,7 +22,7 @@ MODULO = 1 << registers.INDEX_BITS
 WORDS = {word.name: word for word in registers.DESCRIPTOR}
 FIELDS = {(word.name, f.name): f for word in registers.DESCRIPTOR for f in word.fields}
 CANARY = 0xA5
-GUARD = 64        # bytes around each buffer that nobody may touch
+GUARD = 64        # bytes around each buffer that must not change
 STATION = bytes.fromhex("024d6f640000")
 
 RX_RING, TX_RING, BUFFERS, END = 0x0_1000, 0x1_1000, 0x2_1000, 0x100_0000
@@ -43,7 +44,7 @@ def get(word, name, value):
 
 
 def summed(octets):
-    """The one's complement sum of pairs of octets, the first one of each in bits 7:0."""
+    """The one's complement sum of pairs of octets, each with its first octet in bits 7:0."""
     return int.from_bytes((checksum(octets) ^ 0xFFFF).to_bytes(2, "big"), "little")
 
 
@@ -70,9 +71,9 @@ class Ring:
         self.reset()
 
     def reset(self):
-        """As after enabling: indices 0, no descriptor completed."""
+        """Resets to the state after enabling: indices are 0, and no descriptor is completed."""
         self.producer = self.consumer = 0
-        self.posted = deque()  # what belongs to each descriptor from consumer to producer
+        self.posted = deque()  # the item of each descriptor from consumer to producer
         self.driver.ram.write(self.base, bytes(self.size * DESCRIPTOR_BYTES))
 
     @property
@@ -83,8 +84,8 @@ class Ring:
         return self.base + index % self.size * DESCRIPTOR_BYTES + WORDS[word].offset
 
     def post(self, address, item, checksum, tag=None, **control):
-        """Writes the next descriptor; STATUS keeps the phase of the pass before, and with `tag` what
-        that asks for instead of all else that it held."""
+        """Writes the next descriptor. STATUS keeps the phase of the pass before. With `tag`, word 3
+        requests that tag, and the rest of its old contents is lost."""
         assert self.room, f"{self.prefix} ring is full"
         words = [("ADDRESS", address), ("CONTROL", put("CONTROL", **control)), (self.word, checksum)]
         if tag is not None:
@@ -98,8 +99,8 @@ class Ring:
         await self.driver.regs.write(f"{self.prefix}_DOORBELL", self.producer)
 
     def done(self):
-        """(status, item) of the next completed descriptor, or None; takes it off the ring. What was
-        written back with the status is `checksum` then."""
+        """Takes the next completed descriptor off the ring: (status, item), or None. `checksum`
+        then is the word written back with the status."""
         if not self.posted:
             return None
         raw = self.driver.ram.read(self.address(self.consumer, self.word), 8)
@@ -119,7 +120,7 @@ class Ring:
 class Driver:
     """The MAC's driver. `memory` is a bench.memory.memory.Memory of at least END bytes.
 
-    first: the driver of queue 0, and this is that of queue 1; they share the memory.
+    first: the driver of queue 0, if this is that of queue 1; they share the memory.
     """
 
     def __init__(self, dut, memory, rx_order=4, tx_order=4, buffer=2048, first=None):
@@ -130,7 +131,7 @@ class Driver:
         self.rx = Ring(self, f"RX{self.number}", start + RX_RING, rx_order)
         self.tx = Ring(self, f"TX{self.number}", start + TX_RING, tx_order)
         self.buffer = buffer
-        self.asks = deque()  # whether frames on the Tx ring ask for a stamp
+        self.asks = deque()  # whether frames on the Tx ring request a stamp
         self.stamps = []     # of those that came off it: ns, or None
         self.end = END
         self.buffers = self._next = start + BUFFERS
@@ -138,7 +139,7 @@ class Driver:
             first.end = start
 
     def allocate(self, size, offset=0):
-        """An address at `offset` from a multiple of 64, guarded on both sides."""
+        """An address at `offset` after a multiple of 64, with guards on both sides."""
         start = self._next + GUARD + offset
         self._next += (size + offset + 2*GUARD + 63) & ~63
         if self._next >= self.end:
@@ -191,7 +192,8 @@ class Driver:
     # Receive --------------------------------------------------------------------------------------
 
     async def post_buffers(self, count=None, size=None, ring_doorbell=True, **flags):
-        """Posts `count` Rx buffers (default: all that the ring takes), then one doorbell."""
+        """Posts `count` Rx buffers (default: as many as fit the ring), then rings the doorbell
+        once."""
         size = self.buffer if size is None else size
         for _ in range(self.rx.room if count is None else count):
             address = self.allocate(size)
@@ -201,7 +203,7 @@ class Driver:
             await self.rx.doorbell()
 
     def receive(self):
-        """The next received frame, or None; checks its sum, and that nothing else was written."""
+        """The next received frame, or None. Checks its sum, and that nothing else was written."""
         done = self.rx.done()
         if done is None:
             return None
@@ -227,7 +229,7 @@ class Driver:
         return Frame(data, *flags, error, tci if tagged else None, stamp, continues)
 
     async def poll(self, count, clocks=200_000, repost=True):
-        """`count` frames, as they come; their descriptors are posted again."""
+        """Receives `count` frames and posts their descriptors again."""
         frames = []
         for _ in range(clocks):
             frame = self.receive()
@@ -248,8 +250,8 @@ class Driver:
     def queue(self, data, offset=0, checksum=None, tci=None, segments=None, **flags):
         """Posts a frame that starts `offset` bytes after a multiple of 64; rings no doorbell.
 
-        checksum: the (START, PLACE) of the one that is to be inserted. tci: of the tag that is.
-        segments: the frame's headers with these (START, PAYLOAD, MSS).
+        checksum: (START, PLACE) of a checksum to be inserted. tci: of a tag to be inserted.
+        segments: the frame has headers with these (START, PAYLOAD, MSS).
         """
         address = self.allocate(len(data), offset)
         self.ram.write(address - GUARD, bytes([CANARY]) * (len(data) + 2*GUARD))
@@ -267,7 +269,7 @@ class Driver:
     def queue_pieces(self, pieces, checksum=None, tci=None, more=False, **flags):
         """Posts a frame in pieces, each as (octets, offset) of `queue`; rings no doorbell.
 
-        more: what is posted next belongs to it, too.
+        more: the next posted pieces belong to it, too.
         """
         for n, (data, offset) in enumerate(pieces):
             self.queue(data, offset, *((checksum, tci) if n == 0 else ()),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Flows as software hands them over, and a model of a router, in which scapy rebuilds each frame."""
+"""Flows as software hands them over, and a model of a router in which scapy rebuilds each frame."""
 
 import ipaddress
 import zlib
@@ -12,7 +12,7 @@ from moderato.gateware.registers.table import FLOW_WAYS
 
 
 def words(octets):
-    """Of four octets each, the first one in bits 7:0."""
+    """Words of four octets, the first one in bits 7:0."""
     return [int.from_bytes(octets[at:at + 4], "little") for at in range(0, len(octets), 4)]
 
 
@@ -24,13 +24,13 @@ def ones_complement(*numbers):
 
 
 def pairs(octets):
-    """In the order of bits of the registers."""
+    """Pairs of octets in the order of the registers' bits."""
     return [int.from_bytes(octets[at:at + 2], "little") for at in range(0, len(octets), 2)]
 
 
 @dataclass(frozen=True)
 class Ends:
-    """Addresses and ports of a packet's both ends."""
+    """Addresses and ports of both ends of a packet."""
     source:      str
     destination: str
     sport:       int
@@ -47,10 +47,10 @@ class Ends:
 
 @dataclass(frozen=True)
 class Flow:
-    """kind: scapy's TCP or UDP. vid: of the tag that is taken out; tci: of the one that is put in."""
+    """kind: scapy's TCP or UDP. vid: VLAN of the removed tag. tci: of the inserted tag."""
     kind:     type
     ends:     Ends
-    stations: bytes                   # destination and source address of what leaves
+    stations: bytes                   # destination and source address of sent frames
     new:      Ends | None = None      # addresses and ports then
     vid:      int | None = None
     tci:      int | None = None
@@ -58,12 +58,12 @@ class Flow:
 
     @property
     def key(self):
-        """FLOW_KIND, FLOW_SOURCE, FLOW_DESTINATION, FLOW_PORTS."""
+        """Contents of FLOW_KIND, FLOW_SOURCE, FLOW_DESTINATION, FLOW_PORTS."""
         kind = int(self.kind is TCP) | (0 if self.vid is None else 2 | self.vid << 4)
         return [kind, *words(self.ends.addresses + self.ends.ports)]
 
     def places(self, order):
-        """The entries that may hold the flow."""
+        """The entries in which the flow may be."""
         key = b"".join(word.to_bytes(4, "little") for word in self.key)
         crc = zlib.crc32(key) ^ 0xFFFFFFFF
         bits = order - (FLOW_WAYS - 1).bit_length()
@@ -89,8 +89,8 @@ class Flow:
         return values
 
     def forwarded(self, frame):
-        """The frame as it leaves, without FCS; as it came, it has no tag any more. Checksums of TCP and
-        UDP that are right are right again."""
+        """The sent frame, without FCS. The received one has lost its tag. Correct checksums of TCP
+        and UDP are correct again."""
         packet = Ether(frame)
         total = packet[IP].len
         packet = Ether(frame[:14 + total])  # without padding

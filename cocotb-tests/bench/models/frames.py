@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames for the tests, made by scapy where their content matters."""
+"""Frames for the tests, made by scapy where their contents matter."""
 
 import random
 from dataclasses import dataclass
@@ -21,7 +21,8 @@ def _mac(address):
 
 
 def udp(length, destination=STATION, serial=0, tos=0):
-    """A UDP packet of the benchmarking network in a frame of `length` octets without FCS."""
+    """A UDP packet with addresses of the benchmarking network, in a frame of `length` octets
+    without FCS."""
     head = Ether(dst=_mac(destination), src=_mac(TESTER)) / \
         IP(src="198.18.0.2", dst="198.19.0.2", id=serial & 0xFFFF, tos=tos) / UDP(sport=9, dport=9)
     packet = head / Raw(random.randbytes(length - len(head)))
@@ -29,24 +30,24 @@ def udp(length, destination=STATION, serial=0, tos=0):
 
 
 def plain(length, destination=STATION):
-    """A frame of `length` octets without FCS and with random content: cheap, any length from 14."""
+    """A frame of `length` octets without FCS and with random contents: fast, any length from 14."""
     return destination + TESTER + random.randbytes(length - 12)
 
 
 def padded(frame):
-    """As it is on the wire."""
+    """The frame padded as on the wire."""
     return frame.ljust(60, b"\0")
 
 
 def inserted(frame, start, place):
-    """As it leaves with a checksum from octet `start` on at octet `place`: the inverted sum."""
+    """The sent frame with a checksum from octet `start` on, at octet `place`: the inverted sum."""
     start, place = start & ~1, place & ~1
     result = ((summed(frame[start:]) ^ 0xFFFF) or 0xFFFF).to_bytes(2, "little")
     return (frame[:place] + result + frame[place + 2:])[:len(frame)] if place < len(frame) else frame
 
 
 def tagged(frame, tci, kind=0x8100):
-    """With a VLAN tag behind its addresses, as scapy writes it."""
+    """The frame with a VLAN tag after its addresses, as scapy writes it."""
     def bits(lsb, width):
         return tci >> lsb & (1 << width) - 1
 
@@ -57,8 +58,8 @@ def tagged(frame, tci, kind=0x8100):
 
 @dataclass
 class Transport:
-    """A packet as scapy makes it, and `partial`: with no more than the sum of its pseudo-header in
-    the checksum's place, octet `place`; it sums from octet `start` to the end."""
+    """A packet as scapy makes it, and `partial`: its checksum, at octet `place`, has only the sum
+    of the pseudo-header. The sum goes from octet `start` to the end."""
     right:   bytes
     partial: bytes
     start:   int
@@ -67,7 +68,7 @@ class Transport:
 
 
 def transport(kind=None):
-    """UDP or TCP, with IPv4 or IPv6 and their options, with up to two VLAN tags, of any length."""
+    """UDP or TCP over IPv4 or IPv6 with their options, with up to two VLAN tags, of any length."""
     udp = (kind or random.choice(("udp", "tcp"))) == "udp"
     segment = (UDP(sport=9, dport=random.getrandbits(16)) if udp else
                TCP(seq=random.getrandbits(32), options=[("Timestamp", (1, 2))] * random.randrange(3)))

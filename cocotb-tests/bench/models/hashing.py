@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The multicast hash as a driver computes it."""
+"""The multicast hash as a driver calculates it."""
 
 import zlib
 

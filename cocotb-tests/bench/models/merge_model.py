@@ -12,7 +12,7 @@ PUSH = "P"
 
 
 def parsed(frame):
-    """The frame as scapy sees it, if it is a TCP segment with payload and nothing unusual."""
+    """Scapy's view of the frame, if it is a TCP segment with payload and without unusual features."""
     packet = Ether(frame)
     ip = packet.payload
     if isinstance(ip, IP):
@@ -23,7 +23,7 @@ def parsed(frame):
             54 + ip.plen != len(frame):
         return None
     tcp = ip.payload
-    # As its data offset has it, for scapy takes odd ones as it likes.
+    # By its data offset, because scapy interprets invalid ones differently.
     if not isinstance(tcp, TCP) or tcp.dataofs < 5 or tcp.reserved or \
             str(tcp.flags) not in ("A", "PA") or len(frame) <= _payload(frame, packet):
         return None
@@ -37,8 +37,8 @@ def _payload(frame, packet):
 
 
 def _headers(frame, packet, **changes):
-    """Without checksums and lengths, and with these fields changed where the frame has them. Other
-    octets stay: scapy makes options anew that make no sense."""
+    """Without checksums and lengths, and with changed fields as far as the frame has them. Other
+    octets stay: scapy rebuilds invalid options."""
     octets = bytearray(frame[:_payload(frame, packet)])
     v4 = isinstance(packet.payload, IP)
     tcp = 14 + (20 if v4 else 40)
@@ -52,7 +52,7 @@ def _headers(frame, packet, **changes):
 
 
 def _next(packet, frame, flags):
-    """The headers of what goes on where this frame ends."""
+    """The headers of the segment that continues this frame."""
     octets = len(frame) - _payload(frame, packet)
     changes = {"seq": (packet[TCP].seq + octets) & 0xFFFFFFFF, "flags": flags}
     if isinstance(packet.payload, IP):
@@ -61,13 +61,13 @@ def _next(packet, frame, flags):
 
 
 class Merging:
-    """`before`: nothing, or the frame, its packet, its queue, and how long a payload may be."""
+    """`before`: None, or the frame before, its packet, its queue, and the longest allowed payload."""
 
     def __init__(self):
         self.before = None
 
     def decide(self, frame, kept=True, queue=0):
-        """Whether the frame, which is kept or not, continues the one before it."""
+        """Whether the frame, `kept` or not, continues the one before it."""
         packet = parsed(frame)
         continues, size = False, 0
         if packet:
@@ -86,7 +86,7 @@ class Merging:
 
 
 class Stream:
-    """A connection, as a packet of scapy's that is changed from segment to segment."""
+    """A connection, as a scapy packet that changes from segment to segment."""
 
     def __init__(self, v6=False, options=(), sequence=None, identification=None, size=200, sport=5001):
         self.size = size
@@ -98,7 +98,7 @@ class Stream:
             seq=random.getrandbits(32) if sequence is None else sequence, options=list(options))
 
     def segment(self, size=None, **tcp):
-        """The next one."""
+        """The next segment."""
         frame = self.peek(size, **tcp)
         self.skip(self.size if size is None else size)
         return frame

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Golden model of the interrupt moderation, exact to the clock, written from its description.
+"""Cycle-exact golden model of the interrupt moderation, written from its description.
 
-It keeps points in time and lists where the hardware keeps counters, so that the two share no
-arithmetic.
+It stores times and lists where the hardware has counters, so that the two share no arithmetic.
 """
 
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from moderato.gateware.registers.table import INDEX_BITS, TIMER_BITS
 
 MODULO = 1 << INDEX_BITS
-AHEAD = 16  # a driver that has seen fewer completions than this before they count is ahead
+AHEAD = 16  # a driver that has seen fewer early completions than this is ahead
 
 
 @dataclass
@@ -32,7 +31,7 @@ class Inputs:
 
 @dataclass
 class ModerationModel:
-    """`outputs(inputs)` predicts this clock, `step(inputs)` goes on to the next."""
+    """`outputs(inputs)` predicts this clock; `step(inputs)` advances to the next."""
     now:             int  = 0
     completed:       int  = 0
     unreported:      int  = 0
@@ -42,10 +41,10 @@ class ModerationModel:
     loud:            list = field(default_factory=list)  # and of unseen completions that count
     seen:            set  = field(default_factory=set)   # indices of completions that the driver
                                                          # saw, in memory, before they count
-    # Points in time. When the time since then is longer than the timer, they move along with `now`:
-    # what lies beyond a setting is not remembered.
+    # Times. When the time since then exceeds the timer, they advance with `now`: the device does
+    # not remember the time beyond a setting.
     last_completion: int  = -1
-    waiting_since:   int  = -1  # the first unreported completion, or the re-arm that uncovered it
+    waiting_since:   int  = -1  # the first unreported completion, or the re-arm that found it
     last_raise:      int  = -(1 << TIMER_BITS)
 
     def cause(self, i: Inputs) -> str | None:
@@ -106,7 +105,7 @@ class ModerationModel:
         ahead = (index - self.completed) % MODULO
         self.requests, self.loud = ([one for one in unseen if (one - index) % MODULO < MODULO // 2]
                                     for unseen in (self.requests, self.loud))
-        # Nothing tells silent completions from those among them that are not.
+        # Silent completions cannot be distinguished from others among them.
         self.unreported = MODULO - ahead if self.loud and ahead >= AHEAD else 0
         self.seen = {(index - 1 - n) % MODULO for n in range(ahead)} if ahead < AHEAD else set()
         self.waiting_since = self.now

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The queue of a frame: the hash of Microsoft's specification, bit by bit, of the fields in scapy."""
+"""The queue of a frame: the hash of Microsoft's specification, bit by bit, over scapy's fields."""
 
 from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
@@ -25,7 +25,8 @@ ALL = 2**len(RSS_TYPES) - 1
 
 
 def toeplitz(key, row):
-    """The hash of a row of octets: for each bit that is set, the key from that bit on."""
+    """The hash of a row of octets: the XOR of 32 bits of the key for each set bit, from that bit's
+    position on."""
     window, total = int.from_bytes(key, "big"), 0
     for bit in range(8*len(row)):
         if row[bit // 8] >> 7 - bit % 8 & 1:
@@ -34,7 +35,7 @@ def toeplitz(key, row):
 
 
 def hashed(frame, types=ALL):
-    """The octets of a frame that are hashed; may be none."""
+    """The hashed octets of a frame, possibly none."""
     def on(name):
         return types >> [*RSS_TYPES].index(name) & 1
 
@@ -56,6 +57,6 @@ def hashed(frame, types=ALL):
 
 
 def queue(frame, key, table, types=ALL):
-    """Of a frame without FCS, with an indirection table of 128 queues."""
+    """The queue of a frame without FCS, with an indirection table of 128 queues."""
     row = hashed(frame, types)
     return table[toeplitz(key, row) & 127 if row else 0]

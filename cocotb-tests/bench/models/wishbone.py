@@ -6,11 +6,11 @@ from cocotb.triggers import Lock, RisingEdge
 from moderato.gateware.registers import table as registers
 
 TABLE = {register.name: register for register in registers.registers()}
-PATIENCE = 1000  # clocks until an access must be acknowledged
+PATIENCE = 1000  # clocks in which an access must be acknowledged
 
 
 def field(register: str, name: str):
-    """A field of the table, by names."""
+    """A field of the table, by name."""
     return next(f for f in TABLE[register].fields if f.name == name)
 
 
@@ -48,9 +48,10 @@ class Registers:
         raise AssertionError(f"no acknowledge at word {int(self.dut.bus_adr.value):#x}")
 
     async def back_to_back(self, accesses):
-        """Each (byte offset, data to be written or None[, sel]) in the clock after the one before.
+        """Each (byte offset, data to be written or None[, sel]) follows the one before in the next
+        clock.
 
-        Returns what was read, None where the access was refused; an idle clock follows.
+        Returns the values that were read, None after an error. An idle clock follows.
         """
         async with self.lock:
             values = []

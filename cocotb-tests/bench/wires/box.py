@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is around the simulated board (board.v): its console, and a wire at each port.
+"""The surroundings of the simulated board (board.v): its console, and a wire at each port.
 
-Nothing here costs time until it has something to do: a boot runs as fast as the simulator can.
+They take no time while they are idle, so a boot runs at the full speed of the simulator.
 """
 
 import time
@@ -20,7 +20,7 @@ PADS  = [f"{side}_{pad}" for side in ("rx", "tx") for pad in ("clk", "ctl", "dat
 
 
 class Console:
-    """`text` is all that the board has written; its lines are in the log at level INFO."""
+    """`text` is the board's whole output; its lines are in the log at level INFO."""
 
     def __init__(self, dut):
         self.dut, self.text, self.seen = dut, "", 0
@@ -41,7 +41,7 @@ class Console:
                     cocotb.log.info("console: %s", self.text.splitlines()[-1])
 
     async def expect(self, wanted: str, ms: float) -> str:
-        """What the board writes from where the last call ended up to `wanted`, in so many ms."""
+        """The board's output from the end of the last call up to `wanted`, within this many ms."""
         await with_timeout(self._expect(wanted), ms, "ms")
         end = self.text.index(wanted, self.seen) + len(wanted)
         start, self.seen = self.seen, end
@@ -53,7 +53,7 @@ class Console:
             await self.more.wait()
 
     async def write(self, text: str):
-        """Types."""
+        """Types the text."""
         dut = self.dut
         await RisingEdge(dut.sys_clk)  # expect() ends at a falling edge
         for octet in text.encode():
@@ -73,16 +73,16 @@ class Box:
         self.dut = dut
         for port in range(PORTS):
             self.rate(port, 1000)
-            getattr(dut, f"mdio{port}_in").value = 1  # nobody answers
+            getattr(dut, f"mdio{port}_in").value = 1  # no device responds
         self.clocks(False)
         self.console = Console(dut)
 
     def clocks(self, run: bool):
-        """Whether the PHYs give any; while they do, Python is called at each wire's."""
+        """Whether the PHYs have clocks. While they do, each edge calls Python."""
         self.dut.link.value = int(run)
 
     def rate(self, port: int, link: int):
-        """The PHY's clock is the one of `link` Mb/s."""
+        """Sets the PHY's clock to that of `link` Mb/s."""
         getattr(self.dut, f"eth{port}_half_ps").value = RgmiiRatesWire.period(link) * 500
 
     def connect(self, wire=RgmiiWire):
@@ -94,7 +94,7 @@ class Box:
 
 
 def report(what: str):
-    """Into the log: the cycle, and the CPU time since the start."""
+    """Logs the cycle, and the CPU time since the start."""
     cycles = get_sim_time("ns") / RgmiiWire.sys_period_ns
     cocotb.log.info("%s: %.1f M cycles, %.0f CPU seconds", what, cycles / 1e6,
                     time.process_time())

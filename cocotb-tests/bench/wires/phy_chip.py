@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A PHY chip as software sees it: MDIO and the registers of IEEE 802.3, clause 22, that all have."""
+"""Software's view of a PHY chip: MDIO and the common registers of IEEE 802.3, clause 22."""
 
 import cocotb
 from cocotb.triggers import Event, RisingEdge, Timer
@@ -14,15 +14,17 @@ DONE, LINK = 1 << 5, 1 << 2
 MODES   = {10: 1 << 6, 100: 1 << 8}                               # of ADVERTISE and PARTNER
 IEEE_802_3, ACKNOWLEDGED = 1, 1 << 14
 FULL_1000 = {CONTROL_1000: 1 << 9, STATUS_1000: 1 << 11 | 3 << 12}  # with both receivers good
-NAME    = 0x4D6F, 0x6400                                          # of no vendor
+NAME    = 0x4D6F, 0x6400                                          # no vendor's
 
 NEGOTIATION_US = 500  # real chips take seconds
 
 
 class PhyChip:
-    """At `address` of a port's MDIO. `speed`: of the link in Mb/s, 0 without one; `changed` tells.
+    """At `address` of a port's MDIO. `speed`: of the link in Mb/s, 0 without one; `changed` is
+    called with it.
 
-    What answers on MDIO changes after rising edges of MDC, where the other side's bits are taken.
+    The chip's bit on MDIO changes after rising edges of MDC, on which it samples the other side's
+    bits.
     """
 
     def __init__(self, dut, port: int, address: int):
@@ -36,7 +38,7 @@ class PhyChip:
         cocotb.start_soon(self._serve())
 
     def plug(self, speeds):
-        """A cable to somebody who advertises these, in full duplex."""
+        """Plugs in a cable to a partner that advertises these modes in full duplex."""
         self.partner = frozenset(speeds)
         self._negotiate()
 
@@ -55,7 +57,7 @@ class PhyChip:
     def _read(self, number: int) -> int:
         value = self.registers.get(number, 0)
         if number == BMSR and self.speed:
-            self.registers[BMSR] |= LINK  # a link that was lost is told once (22.2.4.2.13)
+            self.registers[BMSR] |= LINK  # BMSR reports a lost link once (22.2.4.2.13)
         return value
 
     def _write(self, number: int, value: int):
@@ -70,7 +72,7 @@ class PhyChip:
     # Autonegotiation ------------------------------------------------------------------------------
 
     def _negotiate(self):
-        """The link is lost at once, and comes back if both find a speed."""
+        """The link goes down at once, and comes up if both ends find a common speed."""
         self._attempt += 1
         self._set(0)
         self.registers[BMSR] &= ~(DONE | LINK)
@@ -105,7 +107,7 @@ class PhyChip:
             while await self._bit():
                 ones += 1
             if not await self._bit():
-                continue  # clause 45, of which this chip has nothing
+                continue  # clause 45, which this chip lacks
             assert ones >= 32, f"a preamble of {ones} bits"
             operation, address, number = [await self._bits(width) for width in (2, 5, 5)]
             assert operation in (0b01, 0b10), f"operation {operation}"

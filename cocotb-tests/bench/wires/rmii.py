@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Both ends of RMII as a PHY has them, with the interface of cocotbext-eth's sources and sinks.
+"""Both ends of RMII at a PHY, with the interface of cocotbext-eth's sources and sinks.
 
-After the RMII Consortium's specification 1.2: one clock of 50 MHz for both directions; two bits, the
-lower ones first, stand for one clock at 100 Mb/s and for ten at 10.
+It follows the RMII Consortium's specification 1.2: one clock of 50 MHz for both directions. Two
+bits, the lower ones first, last one clock at 100 Mb/s and ten clocks at 10 Mb/s.
 """
 
 import random
@@ -15,17 +15,18 @@ from cocotbext.eth import GmiiFrame
 
 from bench.wires.sink import Sink
 
-PERIOD_PS = 20_002  # of the clock, which bench/wires/wire.py gives
+PERIOD_PS = 20_002  # of the clock, from bench/wires/wire.py
 PREAMBLE = 8  # octets, with the delimiter
-CARRIER = 8  # pairs before the preamble at most, for which the carrier is there and no data are
+CARRIER = 8  # the most pairs before the preamble in which there is carrier without data
 TOGGLES = 4  # nibbles at the end at most that come after the carrier is gone
 
 
 class RmiiSource:
-    """What the PHY received. `clocks`: that a pair of bits stands; `ifg`: octets between frames.
+    """The PHY's received data. `clocks`: how long a pair of bits lasts; `ifg`: octets between
+    frames.
 
-    CRS_DV rises before the preamble. At the end it is low with the first pair of each nibble
-    that the PHY still holds when the carrier has gone.
+    CRS_DV rises before the preamble. After the end of the carrier, it is low with the first pair of
+    each nibble that the PHY still holds.
     """
 
     def __init__(self, data, dv, clock, clocks):
@@ -37,7 +38,8 @@ class RmiiSource:
         self._task = cocotb.start_soon(self._run())
 
     def cut(self, joined):
-        """The rest of the frame is lost; if `joined`, so is all up to the next one's preamble."""
+        """Loses the rest of the frame. With `joined`, everything up to the next frame's preamble is
+        lost, too."""
         self._task.cancel()
         self.dv.value = joined
         self._task = cocotb.start_soon(self._run(gap=not joined))
@@ -77,7 +79,7 @@ class RmiiSource:
 
 
 class RmiiSink(Sink):
-    """What the PHY is given to send: frames in `queue`, one that is not whole with an error."""
+    """The PHY's data to be sent: frames in `queue`, a partial one with an error."""
 
     def __init__(self, data, en, clock, clocks):
         Sink.__init__(self)
@@ -96,7 +98,7 @@ class RmiiSink(Sink):
             self.queue.put_nowait(self._frame(samples, start))
 
     def _frame(self, samples, start):
-        """A PHY may look at any one of the clocks in which a pair stands."""
+        """A PHY may sample a pair in any of its clocks."""
         pairs = samples[::self.clocks]
         whole = [pair for pair in pairs for _ in range(self.clocks)] == samples and len(pairs) % 4 == 0
         octets = bytes(sum(pair << 2*n for n, pair in enumerate(pairs[at:at + 4]))

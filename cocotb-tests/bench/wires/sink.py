@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where frames arrive that a bench took off its own wire; has the interface of cocotbext-eth's sinks."""
+"""A queue for frames that a bench took off its own wire, with the interface of cocotbext-eth's
+sinks."""
 
 from cocotb.queue import Queue
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The other end of a 1000BASE-X link, at the ten bits between a PCS and a transceiver.
 
-IEEE 802.3: the PCS of clause 36, whose transceiver has found the commas, and autonegotiation of
-clause 37. The code is of the package encdec8b10b. The interface is that of cocotbext-eth's sources
-and sinks.
+It is the PCS of IEEE 802.3, clause 36, whose transceiver has aligned to the commas, with the
+autonegotiation of clause 37. The package encdec8b10b encodes. The interface is that of
+cocotbext-eth's sources and sinks.
 """
 
 from collections import deque
@@ -24,8 +24,8 @@ CONFIG = (DATA, 5 << 5 | 21), (DATA, 2 << 5 | 2)           # the second group of
 IDLE_FLIP, IDLE = (DATA, 6 << 5 | 5), (DATA, 2 << 5 | 16)  # of /I1/ and /I2/
 CONTROLS = [y << 5 | 28 for y in range(8)] + [7 << 5 | x for x in (23, 27, 29, 30)]
 
-# code[disparity, group] is the code-group of ten bits and the disparity behind it; group[disparity,
-# code] the same the other way. Bit 0 is on the line first.
+# code[disparity, group] is the code-group of ten bits and the disparity after it; group[disparity,
+# code] is the inverse. Bit 0 is on the line first.
 code = {(disparity, (control, octet)): EncDec8B10B.enc_8b10b(octet, disparity, control)[::-1]
         for disparity in (0, 1) for control, octets in ((DATA, range(256)), (CONTROL, CONTROLS))
         for octet in octets}
@@ -38,8 +38,8 @@ FULL_DUPLEX, ACKNOWLEDGE = 1 << 5, 1 << 14
 class TbiSource:
     """Sends /C/ while `config` is a word, else frames of `queue` and /I/.
 
-    `ifg`: octets between two frames, /T/ and /R/ included. `spoil` gets each code-group, and
-    returns what is on the line instead.
+    `ifg`: octets between two frames, /T/ and /R/ included. `spoil` maps each code-group to the one
+    on the line.
     """
 
     def __init__(self, data, clock):
@@ -57,7 +57,8 @@ class TbiSource:
         await self.idle_event.wait()
 
     def cut(self, joined):
-        """The rest of the frame is lost; if `joined`, so is all up to the next one's preamble."""
+        """Loses the rest of the frame. With `joined`, everything up to the next frame's preamble is
+        lost, too."""
         self._lost, self._joined = True, joined
 
     async def _put(self, *groups):
@@ -83,7 +84,8 @@ class TbiSource:
         await self._put(COMMA, IDLE_FLIP if self._disparity else IDLE)
 
     async def _frames(self):
-        """The next frame, with the gap behind it; if that is odd, a preamble is an octet shorter."""
+        """The next frame, with the gap after it. If the gap is odd, the next preamble is an octet
+        shorter."""
         short = 0
         while not self.queue.empty() and self.config is None:
             frame = self.queue.get_nowait()
@@ -110,11 +112,11 @@ class TbiSource:
 
 
 class TbiSink(Sink):
-    """Takes what a PCS sends; each code-group must be one that may follow those before it.
+    """Takes the code-groups of a PCS; each one must be legal after those before it.
 
-    `heard` gets each word of a /C/, and None for an /I/. `idles`: how many /I/ ended with a negative
-    and with a positive disparity. The first octet of a frame, which /S/
-    stands for, is in its data.
+    `heard` is called with each word of a /C/, and with None for an /I/. `idles`: how many /I/ ended
+    with a negative and with a positive disparity. A frame's data include its first octet, which /S/
+    replaces.
     """
 
     def __init__(self, data, clock, reset, heard):
@@ -132,7 +134,8 @@ class TbiSink(Sink):
         return meaning
 
     async def _align(self):
-        """What follows the first comma. A PCS sends many, without their turns, while it is reset."""
+        """Returns the code-group after the first comma. During its reset, a PCS sends commas whose
+        disparity does not alternate."""
         await FallingEdge(self.reset)
         while True:
             await RisingEdge(self.clock)
@@ -178,14 +181,14 @@ class TbiSink(Sink):
             meaning = await self._next()
         assert meaning == END, f"{meaning} in a frame"
         frame.sim_time_end = get_sim_time()
-        # The comma behind it is at an even place, as /S/ was.
+        # The comma after it is at an even position, as /S/ was.
         for _ in range(1 + len(frame.data) % 2):
             assert await self._next() == EXTEND
         self.queue.put_nowait(frame)
 
 
 class TbiPartner:
-    """Source and sink with autonegotiation between them, full duplex. `up`: it has ended."""
+    """Source and sink with autonegotiation between them, full duplex. `up`: it has completed."""
 
     def __init__(self, source, tx_data, tx_clock, tx_reset, link_timer_ns):
         self.source = source
@@ -209,7 +212,7 @@ class TbiPartner:
         self._change.set()
 
     async def _until(self, accepts):
-        """The last three words are the same and accepted; False if they break the link."""
+        """Whether the last three words are equal and accepted; False if they break the link."""
         while True:
             self._change.clear()
             await self._change.wait()
@@ -230,7 +233,8 @@ class TbiPartner:
             await self._link()
 
     async def _link(self):
-        """Until it is broken. Who breaks it goes on with zeros for a while: they do not count here."""
+        """Holds the link until it breaks. The end that breaks it sends zeros for a while, which do
+        not count here."""
         self._words.clear()
         self.source.config = FULL_DUPLEX
         while not await self._until(lambda word: word):

@@ -14,20 +14,20 @@ SERVER, CLIENT = "192.168.1.100", "192.168.1.50"  # LiteX's
 SERVER_MAC     = "02:54:73:74:00:00"
 BROADCAST      = "ff:ff:ff:ff:ff:ff"
 PORT           = 69
-FIRST_PORT     = 50_000  # each transfer has a port of its own
+FIRST_PORT     = 50_000  # each transfer has its own port
 
 RETRANSMIT_US = 2000
 FOR_EVER_US   = 10_000_000
 
 
 class TftpServer:
-    """Serves `files`, contents by name, one after the other, on a LAN where others talk, too.
+    """Serves `files`, contents by name, one after the other, on a LAN with other traffic.
 
-    lose: blocks, (name, number), that get lost when they are sent for the first time.
-    ignore: blocks whose first acknowledgment gets lost.
+    lose: blocks, (name, number), whose first transmission is lost.
+    ignore: blocks whose first acknowledgment is lost.
 
-    requested: names, in their order. resent: (name, number) of blocks that were sent again.
-    client_mac: what ARP found.
+    requested: names in order. resent: (name, number) of repeated blocks.
+    client_mac: the address that ARP found.
     """
     def __init__(self, wire, files: dict[str, bytes], lose=(), ignore=()):
         self.wire, self.files = wire, files
@@ -37,7 +37,7 @@ class TftpServer:
         self._task = cocotb.start_soon(self._serve())
 
     def stop(self):
-        """Leaves what the wire receives to others."""
+        """Leaves the wire's frames to others."""
         self._task.cancel()
 
     async def _serve(self):
@@ -60,7 +60,7 @@ class TftpServer:
         agreed = TFTP_Options(options=[TFTP_Option(oname=b"blksize", value=b"%d" % blksize)])
         await self._until_acknowledged(ports, name, 0, TFTP() / TFTP_OACK() / agreed)
         content = self.files[name]
-        for number in range(1, len(content) // blksize + 2):  # the last one is shorter, or empty
+        for number in range(1, len(content) // blksize + 2):  # the last block is shorter, or empty
             block = content[(number - 1) * blksize:number * blksize]
             await self._until_acknowledged(
                 ports, name, number, TFTP() / TFTP_DATA(block=number) / block)
@@ -87,7 +87,7 @@ class TftpServer:
             self.ignore.remove(block)
 
     async def _resolve(self):
-        """Asks for the client's address, as a server does that does not learn from requests."""
+        """Resolves the client's address by ARP, as a server does that does not learn from requests."""
         self._send(Ether(dst=BROADCAST, src=SERVER_MAC) /
                    ARP(hwsrc=SERVER_MAC, psrc=SERVER, pdst=CLIENT))
         reply = Ether(await self.wire.receive(RETRANSMIT_US))
@@ -95,13 +95,13 @@ class TftpServer:
         self.client_mac = reply[ARP].hwsrc
 
     def _gossip(self):
-        """A frame that is not for the board."""
+        """A frame for another station."""
         other = "02:00:00:00:00:42"
         self._send(Ether(dst=BROADCAST, src=other) / ARP(hwsrc=other, psrc="192.168.1.7",
                                                          pdst="192.168.1.9"))
 
     async def _next(self, port: int, us=FOR_EVER_US) -> Ether:
-        """The next UDP packet for `port`, all of its checksums right; answers ARP meanwhile."""
+        """The next UDP packet for `port`, with correct checksums; meanwhile answers ARP."""
         while True:
             frame  = await self.wire.receive(us)
             packet = Ether(frame)

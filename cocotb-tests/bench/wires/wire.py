@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The wire behind each kind of PHY: sends raw frames, collects those that the MAC sends.
+"""The wire at each kind of PHY: it sends raw frames and collects the MAC's frames.
 
-Every wire has `clocks(dut)` to start the clocks (it returns those of the PHY that can be stopped, the
-one that receives first), `send(octets)` for a frame without preamble but with FCS (add_fcs makes it),
-`sent()` to wait until all of them are on the wire, and `receive()` for the next frame from the MAC,
-checked for preamble, gap and FCS, and without these. `starts` are when the frames from here started,
-and `started` when the latest one from the MAC did, in ns: when the pins are looked at for the first
-time after the start-of-frame delimiter. `resets` are the device's resets besides
-sys_rst, which all last `held` clocks; `wake` clocks later the PHY is ready.
+Every wire has these methods. `clocks(dut)` starts the clocks, and returns those of the PHY that can
+be stopped, the receiver's first. `send(octets)` sends a frame without preamble but with FCS
+(add_fcs makes it). `sent()` waits until all of them are on the wire. `receive()` returns the next
+frame from the MAC, without preamble and FCS, after checking both and the gap.
+
+`starts` are the times in ns at which frames of `send()` started, and `started` is that of the MAC's
+latest one. A start is the first sampling of the pins after the start-of-frame delimiter. `resets`
+are the device's resets besides sys_rst. All resets last `held` clocks; `wake` clocks later the PHY
+is ready.
 """
 
 import zlib
@@ -34,7 +36,7 @@ def add_fcs(frame):
 
 
 def check_fcs(frame):
-    """The frame without its FCS, which must be right."""
+    """The frame without its FCS, which must be correct."""
     assert len(frame) >= 64, f"the MAC sent a runt of {len(frame)} octets"
     body, fcs = frame[:-4], frame[-4:]
     assert add_fcs(body)[-4:] == fcs, "the MAC sent a wrong FCS"
@@ -42,12 +44,12 @@ def check_fcs(frame):
 
 
 def is_cut(frame):
-    """Of a frame of cocotbext-eth's: it is too short to be one."""
+    """Whether a frame of cocotbext-eth's is too short to be one."""
     return len(frame.get_payload(strip_fcs=False)) < 64
 
 
 class SimWire:
-    """The simulation PHY's pads, in the system clock, paced to `link` Mb/s."""
+    """The simulation PHY's pads, in the system clock domain, paced to `link` Mb/s."""
     resets, held, wake = (), RESET, 30
     sys_period_ns = SYS_PERIOD_NS
 
@@ -70,7 +72,8 @@ class SimWire:
         return []
 
     def send(self, octets, error=False):
-        """error: the PHY marks all words, or the one of this number, the preamble's two included."""
+        """error: the PHY marks all words, or the word with this number, counted with the preamble's
+        two."""
         marked = range(2**16) if error is True else () if error is False else (error,)
         self.queue.append((PREAMBLE + octets, marked))
         self.idle.clear()
@@ -84,9 +87,9 @@ class SimWire:
         return int(get_sim_time("ps")) // (1000 * self.sys_period_ns)
 
     async def _drive(self):
-        """A word when its last octet has arrived; octets take 8*1000/link ns."""
+        """Drives a word when its last octet has arrived; an octet takes 8*1000/link ns."""
         dut = self.dut
-        wire = 0  # when it is free, in clocks*link
+        wire = 0  # when the line is free, in clocks*link
         cost = 8 * 1000 // self.sys_period_ns
         while True:
             await RisingEdge(dut.sys_clk)
@@ -117,7 +120,7 @@ class SimWire:
             wire += self.gap*cost
 
     async def _collect(self):
-        """Assembles words into frames; the PHY must keep to the pace of the link and to the gap."""
+        """Assembles words into frames. The PHY must keep the pace of the link and the gap."""
         dut, frame, free = self.dut, bytearray(), 0
         reset, valid = dut.sys_rst, dut.pads_tx_valid
         cost = 8 * 1000 // self.sys_period_ns
@@ -147,7 +150,7 @@ class SimWire:
 
     @property
     def took(self):
-        """Octet times from the first word that the MAC sent to the latest."""
+        """Octet times from the MAC's first word to its latest."""
         return (self.last - self.first) * self.sys_period_ns / self.octet_ns
 
     async def receive(self, us=2000):
@@ -172,17 +175,17 @@ class Sim2500Wire(SimWire):
 class _EthWire:
     """GMII and MII by cocotbext-eth. `waited`: octet times before the latest frame from the MAC."""
     resets, held, wake = ("eth_rx_rst", "eth_tx_rst"), RESET, 30
-    unseen = 0  # octets of the preamble that are over when the sink wakes up
-    lines = "stands", "is cut", "is joined"  # what the line may do while the clock stands (`cut`)
-    finds_rate = False  # what stands on the wire breaks until the PHY has measured its clock
+    unseen = 0  # octets of the preamble that have passed when the sink wakes up
+    lines = "stands", "is cut", "is joined"  # the line's state while the clock is stopped (`cut`)
+    finds_rate = False  # frames on the wire break until the PHY has measured its clock
     given = ()  # frames for the source
-    begins = True  # the first frame may be what the reset has cut, of the case before
-    looks = 1, 0  # octet times after what the source and the sink call the start of a frame
+    begins = True  # the first frame may be one that the reset of the case before has cut
+    looks = 1, 0  # octet times after the source's and the sink's start of a frame
 
     def __init__(self, dut):
         self.dut = dut
         pads = [getattr(dut, f"pads_{name}") for name in ("rx_data", "rx_er", "rx_dv")]
-        self.source = self.Source(*pads, dut.eth_rx_clk)  # no reset of the MAC's stops the line
+        self.source = self.Source(*pads, dut.eth_rx_clk)  # no reset of the MAC stops the line
         pads = [getattr(dut, f"pads_{name}") for name in ("tx_data", "tx_er", "tx_en")]
         self.sink = self.Sink(*pads, dut.eth_tx_clk)
         self.valid = dut.pads_rx_dv
@@ -231,18 +234,19 @@ class _EthWire:
         await with_timeout(self.source.wait(), int(200_000 * self.octet_ns), "ns")
 
     def cut(self, joined):
-        """The clock stands, and the line goes on without it: the rest of the frame is lost. If `joined`,
-        so is all up to the next one's preamble, and nothing shows where one ends."""
+        """The clock stops while the line continues, so the rest of the frame is lost. With
+        `joined`, everything up to the next frame's preamble is lost, and nothing marks the end of a
+        frame."""
         self.source.assert_reset()
         self.valid.value = joined
 
     @property
     def took(self):
-        """Octet times from the first preamble of the MAC, since `forget`, to the latest FCS."""
+        """Octet times from the MAC's first preamble since `forget` to its latest FCS."""
         return (self.last_end - self.first_start) / 1000 / self.octet_ns
 
     def forget(self):
-        """What the MAC sent until now, whole or not."""
+        """Discards what the MAC has sent so far, complete or not."""
         self.sink.clear()
         self.last_end = None
 
@@ -271,7 +275,7 @@ class GmiiWire(_EthWire):
 
 
 class Gmii2500Wire(GmiiWire):
-    """At 2.5 Gb/s: eight bits at 312.5 MHz, beside a system clock of 125 MHz."""
+    """At 2.5 Gb/s: eight bits at 312.5 MHz, with a system clock of 125 MHz."""
     period, octet_ns = 3.2, 3.2
 
     @classmethod
@@ -285,7 +289,7 @@ class Gmii2500Wire(GmiiWire):
 
 
 class MiiWire(_EthWire):
-    """MII at `link` Mb/s, which can change: the PHY's clocks tell."""
+    """MII at `link` Mb/s, which can change: the PHY's clocks have the rate."""
     Source, Sink = MiiSource, MiiSink
     looks = 0.5, 0
 
@@ -300,7 +304,7 @@ class MiiWire(_EthWire):
         return cls.phy_clocks(dut, 4000 // link)
 
     def change(self, clocks, link):
-        """Another rate, from now on; the new clocks instead of `clocks`."""
+        """Sets another rate; the new clocks replace `clocks`."""
         for clock in clocks:
             clock.stop()
         self.octet_ns = 8000 // link
@@ -328,14 +332,14 @@ class RmiiWire(_EthWire):
         return [clock]
 
     def rate(self, link):
-        """What both ends are told."""
+        """Sets the rate of both ends."""
         self.last_end = None
         self.octet_ns = 8000 / link * 1.0001
         self.source.clocks = self.sink.clocks = 100 // link
         self.dut.speed.value = link == 100
 
     def change(self, clocks, link):
-        """Another rate, from now on. What is on the wire breaks."""
+        """Sets another rate. Frames on the wire break."""
         self.rate(link)
         return clocks
 
@@ -355,14 +359,14 @@ class TbiWire(_EthWire):
 
 
 class RgmiiWire(_EthWire):
-    """RGMII at 1000 Mb/s. The PHY gives the clock of both directions, as LiteEth takes it.
+    """RGMII at 1000 Mb/s. The PHY drives the clock of both directions, as LiteEth requires.
 
-    The system clock of 75 MHz slides along it: its edges meet those of the PHY in every phase.
+    The system clock of 75 MHz drifts against it, so that edges meet in every phase.
     """
     resets, wake = (), 300  # LiteEth holds its PHY in reset for 256 clocks
     octet_ns, sys_period_ns = 8, 13.334
     unseen = 1
-    lines = "stands", "is cut"  # the source begins with a clock without RX_DV
+    lines = "stands", "is cut"  # the source starts with a clock without RX_DV
     looks = 1, -0.5
 
     def __init__(self, dut):
@@ -385,7 +389,7 @@ class RgmiiWire(_EthWire):
 
 
 class RgmiiRatesWire(RgmiiWire):
-    """RGMII at `link` Mb/s, which can change. The PHY gives the clock of both directions."""
+    """RGMII at `link` Mb/s, which can change. The PHY drives the clock of both directions."""
     finds_rate = True
 
     def __init__(self, dut, link=1000):
@@ -399,16 +403,16 @@ class RgmiiRatesWire(RgmiiWire):
 
     @staticmethod
     def period(link):
-        """Of the clock, in ns."""
+        """Period of the clock, in ns."""
         return {1000: 8, 100: 40, 10: 400}[link]
 
     def rate(self, link):
-        """What the clock's rate is from now on."""
+        """Sets the clock's rate."""
         self.last_end = None
         self.octet_ns = 8000 // link
         period = self.period(link) / self.sys_period_ns
-        self.held = RESET + int(4 * period)  # else the other side of the MAC's FIFO begins earlier
-        # LiteEth compares the PHY's clock with its own over 1024 clocks, and misses each second turn.
+        self.held = RESET + int(4 * period)  # else the other side of the MAC's FIFO starts earlier
+        # LiteEth counts the PHY's clock over 1024 of its own clocks, and misses each second change.
         self.wake = 300 + int(3 * 1024 * period)
         self.nibbles = self.sink.mii_mode = link < 1000
         self.unseen = 0.5 if self.nibbles else 1
@@ -416,15 +420,15 @@ class RgmiiRatesWire(RgmiiWire):
         self.gap = GAP
 
     def change(self, clocks, link):
-        """Another rate, from now on: new clocks instead of `clocks`. What is on the wire breaks."""
+        """Sets another rate: new clocks replace `clocks`. Frames on the wire break."""
         for clock in clocks:
             clock.stop()
         self.rate(link)
         return self.phy_clocks(self.dut, self.period(link))
 
     def send_raw(self, octets, skip=0, tail=()):
-        """Without a preamble of ours. Below 1000 Mb/s without the first `skip` nibbles, and with those
-        of `tail` behind it."""
+        """Sends without our preamble. Below 1000 Mb/s, omits the first `skip` nibbles and appends
+        the nibbles of `tail`."""
         frame = GmiiFrame(octets)
         if self.nibbles:
             frame = self._in_nibbles(frame)
@@ -436,7 +440,7 @@ class RgmiiRatesWire(RgmiiWire):
 
     @staticmethod
     def _in_nibbles(frame):
-        """Each in both halves of an octet: what the pins carry in a clock."""
+        """Each nibble in both halves of an octet, as the pins have it in a clock."""
         frame.data = bytes(0x11 * nibble for octet in frame.data for nibble in (octet & 15, octet >> 4))
         marked = len(frame.data) // 2 % 2  # of an octet, its lower nibble or its upper one
         frame.error = frame.error and [error * (half == marked) for error in frame.error
