@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Makes every cocotb test a pytest test.
 
-A test file names its device under test (`DUT`, a function of bench.devices.duts) and holds cocotb
-tests; `CASES` are further ones, of cases/. With a function `SIMULATOR` the device is what that makes, as
-`make` of bench.simulator.simulate. `SLOW` is a regular expression: the tests whose name it finds are in
-the slow set (TWINS of bench.simulation if the file has none). A file with `ROWS` has a device and its
-tests in each of them.
+A test file names its device under test (`DUT`, a function of bench.devices.duts) and has cocotb
+tests; `CASES` are further ones, of cases/. With a function `SIMULATOR`, that function makes the
+device, as `make` of bench.simulator.simulate. `SLOW` is a regular expression that matches names of
+slow tests (TWINS of bench.simulation if the file has none). A file with `ROWS` has a device and its
+tests in each row.
 
-A file, or a row, is one simulation of the tests that were selected, which runs when it is set up.
+A file, or a row, is one simulation of the selected tests, which runs when the first one is set up.
 """
 
 import pytest
@@ -36,7 +36,7 @@ def cases(collector):
 
 
 def run(collector):
-    """Leaves what came of each test in its `outcomes`."""
+    """Stores the result of each test in its `outcomes`."""
     from bench.simulator import simulate
     wanted = [item.name for item in collector.session.items if item.parent is collector]
     collector.outcomes = simulate(collector.simulation, wanted)
@@ -92,14 +92,14 @@ class Case(pytest.Item):
 
 
 class CaseFailed(Exception):
-    """The cocotb test failed; the message is its own."""
+    """The cocotb test failed; the message is the test's own."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A case takes what it took in the simulation.
+    """A case's duration is its time in the simulation.
 
-    What is left of it, the simulator's build and start, belongs to the first case's set-up.
+    The rest, the simulator's build and start, belongs to the first case's set-up.
     """
     report = yield
     parent = item.parent

@@ -15,4 +15,4 @@ def SIMULATOR():
 
 @cocotb.test()
 async def forwards_both_ways_at_once(dut):
-    await forwards_frames(dut, gap=400)  # what 16 wires of DRAM can take from both ports at once
+    await forwards_frames(dut, gap=400)  # what 16 bits of DRAM carry from both ports at once

@@ -17,7 +17,8 @@ def SIMULATOR():
 @cocotb.test()
 @pytest.mark.slow
 async def memory_test_passes(dut):
-    """2 MiB. Then it shows its prompt, for it is told not to wait for something to boot."""
+    """Tests 2 MiB. Then the BIOS shows its prompt, because it is built not to wait for a boot
+    source."""
     console = Box(dut).console
     text = await console.expect("Press Q", ms=2000)
     await console.write("Q")

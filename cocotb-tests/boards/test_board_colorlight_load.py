@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the Colorlight 5A-75B forwards without loss."""
+"""Loads that the Colorlight 5A-75B forwards without loss."""
 
 import cocotb
 import pytest
@@ -8,7 +8,7 @@ from bench.devices.board import simulator
 from cases.boards import lost, start
 
 DUT = "board"
-# Octets of a frame, ports that receive, percent of the line rate at each: docs/boards.md
+# Octets of a frame, receiving ports, percent of the line rate at each: docs/boards.md
 LOADS = [(60, 1, 20), (60, 2, 10), (252, 1, 25), (252, 2, 12.5), (508, 1, 50), (508, 2, 25),
          (1514, 1, 50), (1514, 2, 25)]
 

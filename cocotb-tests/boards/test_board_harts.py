@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Versa's SoC with two harts: LiteX's BIOS, which hart 0 executes, calls hart 1, and Linux has
-both."""
+"""The Versa's SoC with two harts: LiteX's BIOS on hart 0 starts hart 1, and Linux uses both."""
 
 import cocotb
 import pytest
@@ -18,7 +17,7 @@ def SIMULATOR():
 @cocotb.test()
 @pytest.mark.slow
 async def both_links_come_up(dut):
-    """Without hart 1 Linux boots, too: it waits a second for it, and goes on."""
+    """Without hart 1, Linux would also boot, after waiting for it for a second."""
     console = Box(dut).console
     assert "BIOS CRC passed" in await console.expect(PROMPT, ms=2000)
     report("shell")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Versa with `--link negotiated`: Linux asks the PHY chips over MDIO, and the MACs follow them.
+"""The Versa with `--link negotiated`: Linux reads the PHY chips over MDIO, and the MACs follow
+them.
 
-Linux' seconds are tenths here (board_soc.py), as phylib asks once in each.
+Linux' seconds are tenths here (board_soc.py), because phylib polls once a second.
 """
 
 import cocotb
@@ -17,7 +18,7 @@ from bench.wires.phy_chip import PhyChip
 from bench.wires.wire import RgmiiRatesWire, add_fcs
 
 DUT = "board"
-ADDRESSES = 1, 3  # of the chips: the kernel has to find them
+ADDRESSES = 1, 3  # of the chips: the kernel must find them
 
 
 def SIMULATOR():
@@ -29,16 +30,16 @@ class Guest:
         self.console = box.console
 
     async def run(self, command: str, ms=4000) -> str:
-        """What it writes."""
+        """Runs a command in the guest; returns its output."""
         await self.console.write(f"{command}\n")
         return await self.console.expect(PROMPT, ms)
 
     async def carrier(self, wanted: int):
-        """Waits until eth0 has it, or not."""
+        """Waits until eth0 has a carrier, or has none."""
         await self.run(f"until grep -q {wanted} /sys/class/net/eth0/carrier; do sleep 0.2; done")
 
     async def ethtool(self, port: int) -> dict[str, str]:
-        """What it says of the port: modes that go on in further lines with spaces between."""
+        """ethtool's report on the port: lists of modes continue in further lines."""
         said, name = {}, None
         for line in (await self.run(f"ethtool eth{port}")).splitlines():
             if ": " in line:
@@ -50,7 +51,7 @@ class Guest:
 
 
 async def ping(wire, number: int):
-    """The guest answers one of each length, in order."""
+    """The guest answers one ping of each length, in order."""
     for length in (60, 61, 1514):
         echo = Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00") / IP(
             src="198.18.0.2", dst="198.18.0.1") / ICMP(id=number)
@@ -67,7 +68,7 @@ async def ping(wire, number: int):
 
 
 async def at(box, guest, chip, speed: int):
-    """The link is there with this speed: says ethtool, and the wire."""
+    """The link has this speed: both ethtool and the wire show it."""
     await guest.carrier(1)
     assert chip.speed == speed
     said = await guest.ethtool(0)
@@ -76,7 +77,7 @@ async def at(box, guest, chip, speed: int):
     box.rate(0, speed)
     box.wires[0].rate(speed)
     box.clocks(True)
-    # The MAC learns the rate from the clock.
+    # The MAC finds the rate from the clock.
     await ClockCycles(box.dut.sys_clk, box.wires[0].wake)
     await ping(box.wires[0], speed)
     box.clocks(False)

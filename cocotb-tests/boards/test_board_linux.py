@@ -24,14 +24,14 @@ def SIMULATOR():
 
 
 def packet(port: int, length: int) -> Ether:
-    """From the tester at `port` to that at the other one: a frame of `length` octets."""
+    """A frame of `length` octets from the tester at `port` to the tester at the other one."""
     head = (Ether(dst=f"02:4d:6f:64:00:0{port}", src=f"02:54:73:74:00:0{port}") /
             IP(src=f"198.{18 + port}.0.2", dst=f"198.{19 - port}.0.2", ttl=64) / UDP(dport=9))
     return Ether(bytes(head / Raw(random.randbytes(length - len(head)))))
 
 
 def routed(sent: Ether, port: int) -> bytes:
-    """What RFC 1812 makes of it."""
+    """The packet as RFC 1812 requires a router to forward it."""
     frame = sent.copy()
     frame.src, frame.dst = f"02:4d:6f:64:00:0{1 - port}", f"02:54:73:74:00:0{1 - port}"
     frame[IP].ttl -= 1
@@ -40,7 +40,7 @@ def routed(sent: Ether, port: int) -> bytes:
 
 
 async def next_packet(wire) -> bytes:
-    """The next IPv4 frame: the kernel also sends frames of its own."""
+    """The next IPv4 frame; the kernel also sends other frames."""
     while True:
         frame = await wire.receive(us=20_000)
         if frame[12:14] == IPV4:
@@ -50,7 +50,7 @@ async def next_packet(wire) -> bytes:
 @cocotb.test()
 @pytest.mark.slow
 async def routes_both_ways(dut):
-    """Boots, loads the driver, forwards; the PHYs have no clock before frames come."""
+    """Boots, loads the driver, forwards. The PHYs have no clock until frames arrive."""
     box = Box(dut)
     boot = await box.console.expect(PROMPT, ms=4000)
     assert "BIOS CRC passed" in boot

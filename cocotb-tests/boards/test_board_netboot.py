@@ -37,7 +37,7 @@ def fnv_1a(octets: bytes) -> int:
 
 
 async def probe(box: Box) -> dict[str, int]:
-    """What bench/devices/probe.c tells."""
+    """The report of bench/devices/probe.c."""
     await box.console.write("?")
     line = await box.console.expect("\r\n", ms=100)
     return {name: int(value, 16) for name, value in re.findall(r"(\w+) (\w{8})\b", line)}
@@ -49,17 +49,17 @@ def check_stopped(told: dict[str, int]):
 
 
 def late_frames(mac: str) -> list[bytes]:
-    """More than the ring has slots, for the board and for all."""
+    """More frames than the ring has slots, for the board and as broadcasts."""
     return [bytes(Ether(dst=dst, src=SERVER_MAC) / IP(src=SERVER, dst=CLIENT) / UDP(dport=7642) /
                   Raw(random.randbytes(200))) for dst in 4 * (mac, BROADCAST)]
 
 
 @cocotb.test()
 async def boots_over_tftp(dut):
-    """The cable is plugged in after the first ARP request. A block and an acknowledgment get lost.
+    """The cable is plugged in after the first ARP request. A block and an acknowledgment are lost.
 
-    What was loaded is right, no DMA goes on in the booted program, and another one can start the
-    MAC again.
+    The loaded files are correct, no DMA continues in the booted program, and another program can
+    start the MAC again.
     """
     box  = Box(dut)
     soc  = json.loads((verilog(BOARD, "network", "fixed") / "soc.json").read_text())

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tests that several devices have; wires/test_wires.py says which."""
+"""Tests that several devices share; wires/test_wires.py lists the devices."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Those of the MAC's cases that a PHY can fail: for one whose rings other simulations test in full."""
+"""Cases of the MAC that depend on the PHY, for PHYs whose rings other simulations test in full."""
 
 from cases import basics, clocks
 

@@ -20,7 +20,7 @@ PLACE_BITS = 14      # of START and PLACE in a descriptor
 
 
 def some_lengths():
-    """All remainders at both ends, and a few in between."""
+    """All remainders modulo 8 at both ends of the range, and a few lengths between."""
     return [*range(MIN, 78), *range(250, 1500, 113), *range(MAX - 9, MAX + 1)]
 
 
@@ -97,7 +97,8 @@ async def filters_destinations(dut):
 
 @cocotb.test()
 async def takes_further_addresses(dut):
-    """Each address that is on, and no other; turned off, its frames are for others again."""
+    """The MAC accepts each enabled address and no other; a disabled one counts as another
+    station's."""
     mac = await Mac.start(dut)
     addresses = [bytes([2, *random.randbytes(5)]) for _ in range(MAX_UNICAST)]
     for turned_on in (range(MAX_UNICAST), range(0, MAX_UNICAST, 3), ()):
@@ -119,7 +120,7 @@ async def takes_further_addresses(dut):
 
 @cocotb.test()
 async def drops_wrong_fcs(dut):
-    """One flipped bit anywhere, FCS included; good frames before and after are not touched."""
+    """One flipped bit anywhere, FCS included; good frames before and after are delivered."""
     mac = await Mac.start(dut)
     good = []
     for n in range(30):
@@ -156,7 +157,7 @@ async def drops_runts(dut):
 
 @cocotb.test()
 async def drops_runs_of_fragments(dut):
-    """Several fragments of a few octets in a row, as a noisy line makes them."""
+    """Several fragments of a few octets in a row, as on a noisy line."""
     mac = await Mac.start(dut)
     good = []
     for _ in range(40):
@@ -185,7 +186,8 @@ async def drops_oversize(dut):
 
 @cocotb.test()
 async def drops_frames_without_descriptor(dut):
-    """Counted, whole, and the ring goes on with the next frame as soon as there are descriptors."""
+    """Drops are counted, whole frames are dropped, and the next frame with a descriptor is
+    delivered."""
     mac = await Mac.start(dut, post=False)
     for posted, offered in ((0, 5), (3, 5), (0, 1), (1, 4), (8, 8)):
         before = await mac.regs.read("RX_DROP_RING")
@@ -204,7 +206,8 @@ async def drops_frames_without_descriptor(dut):
 
 @cocotb.test()
 async def buffer_too_small(dut):
-    """A frame must fit with its offset; else its descriptor completes with ERROR, untouched."""
+    """A frame must fit with its offset; otherwise its descriptor completes with ERROR, and its
+    buffer is unchanged."""
     mac = await Mac.start(dut, driver={"buffer": 128})
     lengths = [126, 127, 60, 128, 125, 1514, 126]
     frames = [plain(length) for length in lengths]
@@ -234,8 +237,8 @@ async def rings_wrap(dut, rx_order):
 
 
 async def receive_with_one_refused(mac, length, at, **refusal):
-    """Of three frames, the write of the second one's buffer at byte `at` is refused: ERROR and no
-    length; its neighbours are good. `refusal`: Memory.refuse()'s."""
+    """Of three frames, the write of byte `at` in the second one's buffer fails: that frame has
+    ERROR and no length, the others are good. `refusal`: further arguments of Memory.refuse()."""
     frames = [plain(length) for _ in range(3)]
     refused = mac.driver.rx.posted[1][0] + at
     mac.memory.refuse(writes=lambda address: address == refused, **refusal)
@@ -255,10 +258,10 @@ async def receive_with_one_refused(mac, length, at, **refusal):
 # Transmit -----------------------------------------------------------------------------------------
 
 async def transmit(mac, frames, checksum=None, stamps=0.3):
-    """Sends (frame, offset) pairs through the ring and compares what comes on the wire.
+    """Sends (frame, offset) pairs through the ring and compares the frames on the wire.
 
-    checksum: the (START, PLACE) of each frame's; else some have one, anywhere. stamps: how many ask
-    for one.
+    checksum: (START, PLACE) for each frame; by default random, for some frames only. stamps: the
+    share of frames that request a stamp.
     """
     def anywhere(frame):
         beyond = min(2*len(frame), 2**PLACE_BITS)
@@ -281,9 +284,11 @@ async def transmit(mac, frames, checksum=None, stamps=0.3):
 
 
 async def keep_the_line_rate(mac, lengths):
-    """Frames of these lengths, back to back both ways at once, all of them right; the octet times
-    that they take on the wire, from the first preamble to the last FCS. None waits for a stamp: only so
-    many frames may be under way meanwhile."""
+    """Sends and receives frames of these lengths back to back at once, and checks them. Returns the
+    octet times that they should take on the wire, from the first preamble to the last FCS.
+
+    None requests a stamp, because few frames can wait for one at a time.
+    """
     inward, outward = ([plain(length) for length in lengths] for _ in range(2))
     for frame in inward:
         mac.wire.send(add_fcs(frame))
@@ -315,7 +320,7 @@ async def transmits_every_length(dut):
 
 @cocotb.test()
 async def transmits_bursts(dut):
-    """Whole rings behind one doorbell; the wire never waits longer than the gap asks."""
+    """Whole rings after one doorbell; the wire never waits longer than the gap."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     for _ in range(3):
         frames = [plain(random.choice((MIN, 61, 200, MAX))) for _ in range(32)]
@@ -329,7 +334,8 @@ async def transmits_bursts(dut):
 
 @cocotb.test()
 async def rejects_invalid_lengths(dut):
-    """0 and beyond the FIFO complete with ERROR, in order; the frames between them are sent."""
+    """Lengths of 0 and beyond the FIFO complete with ERROR, in order; the frames between them are
+    sent."""
     mac = await Mac.start(dut)
     lengths = [100, 0, 60, 4089, 5000, 61, 0xFFFF, 0, 1514]
     for length in lengths:
@@ -345,7 +351,7 @@ async def rejects_invalid_lengths(dut):
 
 @cocotb.test()
 async def memory_may_be_reused_at_completion(dut):
-    """The frame's memory is overwritten in the clock in which its descriptor completes."""
+    """A frame's memory is overwritten in the clock in which its descriptor completes."""
     mac = await Mac.start(dut, slow=0.3)
     for _ in range(30):
         frame = plain(random.randrange(MIN, 700))
@@ -361,7 +367,7 @@ async def memory_may_be_reused_at_completion(dut):
 # Interrupts ---------------------------------------------------------------------------------------
 
 class Handler:
-    """The driver's handler: counts raises of a line, masks, polls, re-arms after a while."""
+    """The driver's handler: counts interrupts of a line, masks, polls, and re-arms later."""
 
     def __init__(self, mac, ring, line, poll):
         self.mac, self.ring, self.line, self.poll = mac, ring, line, poll
@@ -378,7 +384,7 @@ class Handler:
             await self.mac.clocks(2)
             assert not int(self.line.value), "DISARM did not drop the line"
             idle = 0
-            while idle < 2:  # the last look may come before, with or after a completion
+            while idle < 2:  # the last poll may come before, with or after a completion
                 idle = 0 if await self.poll() else idle + 1
                 await self.mac.clocks(random.randrange(5))
             await self.ring.rearm()
@@ -392,7 +398,7 @@ MODERATIONS = [{"FRAMES": 1}, {"PACKET_TIMER": 300}, {"ABSOLUTE_TIMER": 1000},
 @cocotb.test()
 @cocotb.parametrize(number=range(len(MODERATIONS)))
 async def every_completion_is_reported(dut, number):
-    """Nothing but interrupts tells the driver to look; at the end it has seen every frame."""
+    """Only interrupts make the driver poll; at the end it has seen every frame."""
     settings = MODERATIONS[number]
     mac = await Mac.start(dut, driver={"rx_order": 5}, **{f"RX_{name}": value
         for name, value in settings.items()})
@@ -422,7 +428,7 @@ async def every_completion_is_reported(dut, number):
 
 @cocotb.test()
 async def interrupt_comes_after_its_completion(dut):
-    """When a line rises, the status and the frame are in memory."""
+    """When an interrupt line rises, the status and the frame are in memory."""
     mac = await Mac.start(dut, slow=0.5, RX_FRAMES=1, TX_FRAMES=1)
     for _ in range(20):
         frame = plain(random.randrange(MIN, 400))
@@ -442,7 +448,7 @@ async def interrupt_comes_after_its_completion(dut):
 
 @cocotb.test()
 async def one_tx_interrupt_per_n_frames(dut):
-    """FRAMES = 16 and nothing else: exactly one per 16 frames, as tx-128 counts on."""
+    """With only FRAMES = 16, there is one interrupt for 16 frames: tx-128 depends on this."""
     mac = await Mac.start(dut, driver={"tx_order": 6}, TX_FRAMES=16)
 
     async def poll():
@@ -478,12 +484,12 @@ async def descriptors_ask_for_interrupts(dut):
     assert await mac.regs.read("TX_INTERRUPTS_REQUEST") == 1
 
 
-EXPEDITED = 0xb8  # DSCP 46, in the octet that was the type of service
+EXPEDITED = 0xb8  # DSCP 46, in the octet that used to be the type of service
 
 
 @cocotb.test()
 async def urgent_frames_do_not_wait(dut):
-    """One with a DSCP that a rule names is reported at once, with those before; others wait."""
+    """A frame whose DSCP matches a rule is reported at once, with those before; others wait."""
     mac = await Mac.start(dut, driver={"rx_order": 6}, RX_FRAMES=32, RX_ABSOLUTE_TIMER=400_000)
     await mac.regs.write("URGENT_VALUE_0", int.from_bytes(b"\x08\x00\x45\xb8", "little"))
     await mac.regs.write("URGENT_MASK_0", int.from_bytes(b"\xff\xff\x00\xff", "little"))
@@ -510,13 +516,14 @@ async def urgent_frames_do_not_wait(dut):
 @cocotb.test()
 @cocotb.parametrize(direction=["RX", "TX"])
 async def driver_is_ahead_of_the_acknowledgement(dut, direction):
-    """It finds a status in memory before the MAC hears that it is there: that raises nothing more."""
+    """The driver finds a status in memory before the MAC has the acknowledgement: that completion
+    raises no further interrupt."""
     mac = await Mac.start(dut, RX_FRAMES=1, TX_FRAMES=1)
     ring = mac.driver.rx if direction == "RX" else mac.driver.tx
     acknowledgements = mac.memory.ram.write_if.b_channel
 
     async def hold_status():
-        """From when memory is offered a status on: until then data wait for acknowledgements."""
+        """When a status is offered to memory, further data wait for their acknowledgements."""
         mac.memory.bursts.clear()
         while not any(channel == "aw" and ring.base <= address < ring.base + 16*ring.size
                       for channel, address, _ in mac.memory.bursts):
@@ -565,7 +572,8 @@ async def both_directions_at_once(dut, slow):
 
 @cocotb.test()
 async def starved_bus_drops_frames_whole(dut):
-    """The bus stops for longer than the FIFO lasts: what arrives is intact, in order, counted."""
+    """The bus stops for longer than the FIFO has room: delivered frames are intact, in order, and
+    counted."""
     mac = await Mac.start(dut, driver={"rx_order": 6})
     frames = [plain(random.choice((MIN, 700, MAX))) for _ in range(60)]
     for frame in frames:
@@ -595,7 +603,8 @@ async def starved_bus_drops_frames_whole(dut):
 
 @cocotb.test()
 async def starved_bus_with_shortest_frames(dut):
-    """The FIFO's list of frames is full before its memory is: the same fate, counted alike."""
+    """The FIFO's frame records run out before its words: frames are dropped and counted in the same
+    way."""
     mac = await Mac.start(dut, driver={"rx_order": 7}, post=False)
     await mac.driver.post_buffers(100)
     frames = [plain(MIN) for _ in range(100)]
@@ -612,7 +621,7 @@ async def starved_bus_with_shortest_frames(dut):
 
 @cocotb.test()
 async def starved_bus_delays_transmission(dut):
-    """Frames never have a hole: a starved bus makes them late."""
+    """Frames have no gaps between words: a stalled bus only delays them."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
 
     async def starve():
@@ -628,7 +637,8 @@ async def starved_bus_delays_transmission(dut):
 
 @cocotb.test()
 async def restarts_under_traffic(dut):
-    """Disabled at any moment: idle is reached, memory left alone, the next start is fresh."""
+    """Disabled at any moment: the MAC becomes idle, leaves memory alone, and starts again from a
+    clean state."""
     mac = await Mac.start(dut, slow=0.2)
     driver = mac.driver
 
@@ -662,7 +672,7 @@ async def restarts_under_traffic(dut):
 
 @cocotb.test()
 async def one_direction_alone(dut):
-    """Receiving with transmission disabled, and the other way round."""
+    """Receives with transmission disabled, and sends with reception disabled."""
     mac = await Mac.start(dut, tx=False)
     frame = udp(100)
     await mac.driver.send(frame)
@@ -680,7 +690,7 @@ async def one_direction_alone(dut):
 
 @cocotb.test()
 async def bus_errors_are_counted(dut):
-    """A read error loses that frame only; a write error is counted; both directions go on."""
+    """A read error loses only that frame; a write error is counted; both directions continue."""
     mac = await Mac.start(dut)
     ram = mac.memory.ram
     read, write = ram.read_if._read, ram.write_if._write
@@ -708,7 +718,7 @@ async def bus_errors_are_counted(dut):
     assert await mac.regs.read("DMA_ERRORS") > 0
 
     before = await mac.regs.read("DMA_ERRORS")
-    broken = mac.driver.rx.posted[0][0]  # its buffer, and all that come later
+    broken = mac.driver.rx.posted[0][0]  # its buffer, and all later ones
     ram.write_if._write = refuse_write
     mac.wire.send(add_fcs(first))
     while mac.driver.receive() is None:
@@ -721,7 +731,8 @@ async def bus_errors_are_counted(dut):
 
 @cocotb.test()
 async def every_frame_is_counted_once(dut):
-    """Good frames and every kind of bad one, mixed: the counters add up, the events agree."""
+    """Good frames and every kind of bad one, mixed: the counters' sum is right, and the events
+    agree."""
     mac = await Mac.start(dut, driver={"rx_order": 3})
     kinds = {"RX_GOOD_FRAMES": lambda: add_fcs(plain(random.randrange(MIN, 300))),
              "RX_FCS_ERRORS": lambda: plain(random.randrange(64, 300)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What every board with two ports does without Linux (soc/firmware/forward.c)."""
+"""Tests of every board with two ports, without Linux (soc/firmware/forward.c)."""
 
 import random
 import re
@@ -14,7 +14,7 @@ FCS     = 4
 
 
 async def start(dut) -> Box:
-    """The board when its program runs and the cables are plugged in."""
+    """The board, with its program running and its cables plugged in."""
     box = Box(dut)
     await box.console.expect("forwards between its two ports.\r\n", ms=100)
     box.connect()
@@ -22,7 +22,7 @@ async def start(dut) -> Box:
 
 
 async def counters(box: Box) -> list[list[int]]:
-    """Of each port: frames received, dropped at the ring, at the FIFO, sent; Rx, Tx interrupts."""
+    """For each port: frames received, dropped at the ring, at the FIFO, sent; Rx, Tx interrupts."""
     await box.console.write("?")
     found = []
     for port in range(PORTS):
@@ -36,7 +36,7 @@ async def counters(box: Box) -> list[list[int]]:
 async def forwards_frames(dut, gap: int):
     """Each frame leaves the other port, in order and unchanged; interrupts are moderated.
 
-    gap: octets between two frames at 1000 Mb/s, from both ports at once.
+    gap: octets between two frames at 1000 Mb/s, at both ports at once.
     """
     box = await start(dut)
     frames = [[random.randbytes(length) for length in LENGTHS] for _ in range(PORTS)]
@@ -55,7 +55,7 @@ async def forwards_frames(dut, gap: int):
 
 
 async def lost(box: Box, length: int, percent: float, ports: int) -> float:
-    """The share of frames that is lost when so many ports are offered `percent` of the line rate.
+    """The share of lost frames when `ports` ports receive `percent` of the line rate.
 
     length: octets of a frame without FCS. 100 kB enter each port, far more than its FIFO holds.
     """

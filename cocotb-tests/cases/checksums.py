@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checksums in hardware, on both ways, against scapy's: the driver's model looks at the sum of each
-received frame, in every test, and `transmit` asks for checksums anywhere in a frame.
+"""Checksums in hardware, in both directions, against scapy's. In every test, the driver's model
+checks the sum of each received frame, and `transmit` requests checksums anywhere in a frame.
 """
 
 import random
@@ -20,8 +20,8 @@ from cases.basics import MAX, MIN, transmit
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def received_packets_are_summed(dut, slow):
-    """IPv4 and IPv6, UDP and TCP, with and without VLAN tags: with its pseudo-header, the sum of what
-    follows IP's header is that of a packet without errors."""
+    """IPv4 and IPv6, UDP and TCP, with and without VLAN tags: the sum after the IP header and that
+    of the pseudo-header make an error-free packet."""
     mac = await Mac.start(dut, slow=slow, driver={"rx_order": 5})
     packets = [transport() for _ in range(80)]
     for packet in packets:
@@ -35,7 +35,7 @@ async def received_packets_are_summed(dut, slow):
 
 @cocotb.test()
 async def sums_of_extremes(dut):
-    """Carries in every addition, and in none; a sum of 0 is one of zeros only."""
+    """Carries in every addition, and in none. Only zeros have the sum 0."""
     mac = await Mac.start(dut, driver={"rx_order": 5})
     contents = [bytes(MAX - 14), b"\xff" * (MAX - 14), b"\xff" * 47, bytes(50) + b"\xff\xff\x01\x00",
                 b"\xff\xff" * 30 + b"\x01\x00", b"\xfe\xff" * 300, b"\x00\x80" * 700,
@@ -53,7 +53,8 @@ async def sums_of_extremes(dut):
 
 @cocotb.test()
 async def lost_frame_leaves_no_sum(dut):
-    """With a wrong FCS, for others, too long or cut off: the next one's sum is its own."""
+    """Frames with a wrong FCS, for other stations, too long, or truncated do not affect the next
+    sum."""
     mac = await Mac.start(dut, driver={"rx_order": 6})
     good = []
     for _ in range(40):
@@ -71,7 +72,8 @@ async def lost_frame_leaves_no_sum(dut):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def packets_leave_with_their_checksums(dut, slow):
-    """What the stack hands over as CHECKSUM_PARTIAL leaves as scapy makes it, from any address."""
+    """A packet that the stack hands over as CHECKSUM_PARTIAL leaves as scapy makes it, from any
+    address."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     packets = [transport() for _ in range(100)]
 
@@ -86,7 +88,7 @@ async def packets_leave_with_their_checksums(dut, slow):
 
 @cocotb.test()
 async def sends_checksum_0_as_ffff(dut):
-    """The packet's last two octets make up for all others."""
+    """The packet's last two octets compensate for all others."""
     mac = await Mac.start(dut)
     for offset in range(8):
         packet = transport(kind="udp")
@@ -98,7 +100,8 @@ async def sends_checksum_0_as_ffff(dut):
 
 @cocotb.test()
 async def checksum_start_and_place_are_arbitrary(dut):
-    """START and PLACE of every residue, at every offset in memory; frames without one in between."""
+    """START and PLACE with every remainder, at every offset in memory; frames without a checksum
+    between."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     places = [(start, place, offset) for start in range(12, 21) for place in range(24, 33)
               for offset in range(8)]
@@ -119,7 +122,8 @@ async def checksum_start_and_place_are_arbitrary(dut):
 @cocotb.test()
 @cocotb.parametrize(length=[14, 15, 59, 60, 61, 62, 63, 64, 200, 201])
 async def ignores_checksum_place_after_end(dut, length):
-    """Neither the frame, nor its padding, nor the next one; from there on, the sum is 0."""
+    """A PLACE after the end changes neither the frame, nor its padding, nor the next one. With a
+    START there, the sum is 0."""
     mac = await Mac.start(dut)
     numbers = [*range(length - 3, length + 2), 62, 1000, 4094, 4096, 16382, 16383]
     for start in numbers:
@@ -134,7 +138,7 @@ async def ignores_checksum_place_after_end(dut, length):
 
 @cocotb.test()
 async def the_longest_frame_has_one_place(dut):
-    """The count of octets to the place goes on behind it: nowhere else is one."""
+    """The distance to the place continues after it: no second checksum is inserted."""
     mac = await Mac.start(dut)
     for place in (0, 2, 1500, 4084, 4086):
         frame = plain(4088)
@@ -145,7 +149,7 @@ async def the_longest_frame_has_one_place(dut):
 @cocotb.test()
 @cocotb.parametrize(lengths=[[1]*4, [8]*4, [6, 16, 1, 17], [9, 8, 7, 33]])
 async def checksums_return_without_gap(dut, lengths):
-    """Frames of one word: as one's sum is folded, those of the next ones are made."""
+    """Frames of one word: the sum of one is folded while the next ones are added."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     answers = mac.memory.ram.read_if.r_channel
     for _ in range(20):
@@ -164,7 +168,7 @@ async def checksums_return_without_gap(dut, lengths):
 
 @cocotb.test()
 async def dropped_frame_drops_checksum(dut):
-    """Memory gives not all of it: nothing is sent, and each that follows has its own checksum."""
+    """Some reads fail: their frames are not sent, and each following frame has its own checksum."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     for _ in range(10):
         frames = [plain(random.randrange(MIN, 300)) for _ in range(6)]
@@ -182,7 +186,7 @@ async def dropped_frame_drops_checksum(dut):
 
 @cocotb.test()
 async def restarts_with_checksums(dut):
-    """A ring that stops at any moment leaves frames in the FIFO, and these have their sums."""
+    """A ring that stops at any moment leaves frames in the FIFO, with their sums."""
     mac = await Mac.start(dut, slow=0.2)
     driver = mac.driver
     for _ in range(12):
@@ -202,7 +206,7 @@ async def restarts_with_checksums(dut):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.4])
 async def both_ways_at_the_line_rate(dut, slow):
-    """Shortest frames at 1000 Mb/s with a checksum in each, and the wire never waits for one."""
+    """Shortest frames at 1000 Mb/s, each with a checksum, and the wire never waits for one."""
     mac = await Mac.start(dut, slow=slow, driver={"rx_order": 5, "tx_order": 6})
     frames = [plain(MIN) for _ in range(100)] + [plain(MAX) for _ in range(15)]
     for frame in frames:
@@ -216,7 +220,8 @@ async def both_ways_at_the_line_rate(dut, slow):
 
 @cocotb.test()
 async def writes_back_zero(dut):
-    """Of a sent frame's descriptor, also while others ask for checksums (the driver's model looks)."""
+    """Word 2 of a sent frame's descriptor is 0, also between checksum requests (the driver's model
+    checks)."""
     mac = await Mac.start(dut, driver={"tx_order": 3})
     for n in range(40):
         await mac.driver.send(plain(MIN), 0, (14, 30) if n % 3 else None)

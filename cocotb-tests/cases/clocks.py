@@ -15,7 +15,7 @@ REJECTED = ("RX_FCS_ERRORS", "RX_UNDERSIZE", "RX_OVERSIZE")
 
 
 def stops(clocks, lines):
-    """Which of them stop, and what the line does: it stands as well, or has gone on at the return."""
+    """Combinations of stopped clocks and the line's state: it stops as well, or has continued."""
     if len(clocks) == 1:
         return [(clocks, line) for line in lines]
     receiving, sending = clocks
@@ -25,9 +25,10 @@ def stops(clocks, lines):
 @cocotb.test()
 @cocotb.parametrize(disabled=[False, True])
 async def survives_stopped_clocks(dut, disabled):
-    """Frames on the wire then may be lost, and are counted; all others arrive, none is damaged.
+    """Frames that are on the wire when a clock stops may be lost, and are counted. All others
+    arrive undamaged.
 
-    `disabled`: the MAC is, while they stand, and becomes idle.
+    `disabled`: the MAC is disabled while the clocks are stopped, and becomes idle.
     """
     mac = await Mac.start(dut, driver={"rx_order": 5, "tx_order": 5})
     sent = []
@@ -35,7 +36,7 @@ async def survives_stopped_clocks(dut, disabled):
         received = [plain(LENGTH + n) for n in range(4)]
         for frame in received:
             mac.wire.send(add_fcs(frame))
-        # More than the MAC's FIFO takes, so that its DMA stands, too.
+        # More than the MAC's FIFO holds, so that its DMA stalls, too.
         outward = [plain(LENGTH + n) for n in range(20 if disabled else 4)]
         for n, frame in enumerate(outward):
             mac.driver.queue(frame, TIMESTAMP=n % 2)
@@ -85,7 +86,7 @@ async def rejected(mac):
 
 
 def drained(mac, frames):
-    """How many of them arrived, in order, and nothing else."""
+    """Returns how many of them arrived, in order, and nothing else."""
     left, got = iter(frames), 0
     while (frame := mac.driver.receive()) is not None:
         assert any(frame.data == other for other in left), "damaged or reordered"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC core on PHYs of any width, while each of its domains is reset, and words come too late."""
+"""The MAC core on PHYs of any width, while each domain is reset, and with words that come too late."""
 
 import random
 
@@ -12,8 +12,8 @@ from cases.resets import are_part
 
 FRAMES, RESETS = 60, 40
 PERIODS = {"sys": 10, "mac_core_8": 8, "mac_core_16": 10, "mac_core_32": 20}  # ns
-# Frames that a reset of a domain may cost. Where a clock passes a word of the FIFO, the end of one frame
-# and the start of the next are on their way at once.
+# Frames that a reset of a domain may cost. Where a clock passes a word of the FIFO, the end of one
+# frame and the start of the next are in transit at once.
 COSTS = {"mac_core_8": 1, "mac_core_16": 1, "mac_core_32": 2}
 
 
@@ -28,7 +28,8 @@ class Port:
         self.octets = len(self.data) // 8
 
     async def give(self, octets, waits, pause=0):
-        """Whether all was given. `pause`: so many clocks without a word, once."""
+        """Sends the frame; returns whether all of it was taken. `pause`: clocks without a word,
+        once."""
         words = range(0, len(octets), self.octets)
         when = random.choice(words[4:])
         for at in words:
@@ -51,8 +52,8 @@ class Port:
         return at == words[-1]
 
     async def take(self, frames, start=b"", pace=1, ends_by_itself=False):
-        """All frames, as they end, less the octets that each has to start with; and what is cut off, if
-        a frame can end by itself."""
+        """Collects all frames as they end, without the octets that each must start with. If a frame
+        can end by itself, also collects truncated ones."""
         octets, clock = b"", 0
         while True:
             clock += 1
@@ -73,8 +74,8 @@ class Port:
 
 
 async def start(dut):
-    """The clocks run, and all domains were reset. Where words go in, at either side, of which none
-    comes yet; and the system clock."""
+    """Starts the clocks and resets all domains. Returns the idle inputs of both directions, and the
+    system clock."""
     for name in ("eth_rx", "eth_tx", "sys"):
         getattr(dut, f"{name}_rst").value = 1
         clock = Clock(getattr(dut, f"{name}_clk"), PERIODS.get(name, PERIODS[dut._name]), unit="ns")
@@ -92,8 +93,8 @@ async def start(dut):
                              ("sys", "eth_tx"), ("sys", "eth_rx")],
                     pace=[1, 3])
 async def loses_what_is_cut(dut, domains, pace):
-    """And nothing else, either way. A PHY that takes a word in one of three clocks gives one in each
-    third, too."""
+    """Only truncated frames are lost, in both directions. A PHY that takes a word in one of three
+    clocks also delivers one in every third."""
     into, line, _ = await start(dut)
     wire, out = Port(dut, "wire_tx", "eth_tx"), Port(dut, "rx", "sys")
     left, came, sent, starved, resets = [], [], [], set(), 0
@@ -137,26 +138,26 @@ async def loses_what_is_cut(dut, domains, pace):
             ("came", came, cost * sum(domain != "eth_tx" for domain in domains))):
         whole = [frame for frame in frames if frame in given]
         assert are_part(whole, given), f"a frame {name} twice"
-        # What is left of a received frame may look like another one, but for its FCS.
+        # The rest of a received frame may look like another one, except for its FCS.
         cut, may_be_cut = len(frames) - len(whole), may_lose * (2 if name == "came" else 1)
         assert cut <= may_be_cut, f"{cut} {name} cut, not {may_be_cut}"
         missing = [n for n, frame in enumerate(given) if frame not in whole]
         assert len(missing) <= may_lose, f"{name} without {missing}, where {may_lose} may be lost"
     assert domains or not {frame for frame in given if frame not in left} - starved
     assert domains or len(left) == len(given), "what is left of a frame is another one"
-    for frame in left:  # the end of one that is cut is not its own
+    for frame in left:  # the end of a truncated frame is not its own
         assert any(other.startswith(frame[:-8]) for other in given), "a rest left as a frame"
     await ClockCycles(dut.sys_clk, 10)
 
 
 @cocotb.test()
 async def survives_latest_possible_word(dut):
-    """In each clock before its frame has to end, in that one, and in each one after it: the frame is
-    whole, or cut, and the next one has nothing of it."""
+    """A word comes late by every number of clocks around the limit. The frame is complete or
+    truncated, and the next one has none of its octets."""
     into, _, _ = await start(dut)
     left, given, late = [], [], []
     cocotb.start_soon(Port(dut, "wire_tx", "eth_tx").take(left, PREAMBLE, ends_by_itself=True))
-    for pause in [pause for pause in range(80) for _ in range(5)]:  # the clocks' edges move on
+    for pause in [pause for pause in range(80) for _ in range(5)]:  # the clocks' phase drifts
         late.append(add_fcs(random.randbytes(80)))
         given += [late[-1], add_fcs(random.randbytes(61))]
         await into.give(given[-2], True, pause)
@@ -171,8 +172,8 @@ async def survives_latest_possible_word(dut):
 
 @cocotb.test()
 async def cuts_frames_without_room(dut):
-    """Frames come while the system clock stands: they are whole, or end with the word for which there
-    was no room, or are lost. None goes on behind a gap."""
+    """Frames arrive while the system clock is stopped. They are complete, or end with the word that
+    had no room, or are lost. None continues after missing words."""
     _, line, clock = await start(dut)
     came, given = [], [add_fcs(random.randbytes(random.randrange(60, 150))) for _ in range(200)]
     cocotb.start_soon(Port(dut, "rx", "sys").take(came))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""However one queue ends, and whatever it holds of what both share, the other one goes on.
+"""When one queue ends in any way, with any of the shared resources in its hands, the other one
+continues.
 
-What they share: the turn of the Tx FIFO, both ports of the DMA, the adder of the statistics, the lists
-of checksums and of stamps, the claim to make the other end pause. How one of them ends: memory refuses
-its descriptors, its data or its statuses, its descriptors make no sense, or it is stopped.
+Shared are the turn of the Tx FIFO, both ports of the DMA, the adder of the statistics, the lists of
+checksums and of stamps, and the request for a pause. A queue ends when memory fails its
+descriptors, its data or its statuses, when its descriptors are invalid, or when it is stopped.
 """
 
 import random
@@ -21,13 +22,14 @@ from cases.segments import hand_over, packet
 
 ORDER = 5
 WAYS = ["descriptors", "data", "statuses", "stop", "nonsense"]
-LOW, HIGH = 3, 8  # descriptors left at which a ring makes the other end pause, and ends that
+LOW, HIGH = 3, 8  # free descriptors at which a ring requests a pause, and ends it
 PAUSE = {"PAUSE_QUANTUM": 52, "PAUSE_QUANTA": 200, "PAUSE_RING": LOW | HIGH << 16, "PAUSE": 2}
 GROUP = bytes.fromhex("0180c2000001")
 
 
 class Ending:
-    """`mac` with traffic of both queues: `bad` ends again and again, all of `good`'s is scored."""
+    """`mac` with traffic of both queues: `bad` ends again and again; all frames of `good` are
+    checked."""
 
     @classmethod
     async def start(cls, dut, holder):
@@ -40,17 +42,17 @@ class Ending:
         test.zero = await start_clock(both.mac, 0) if test.has["TIMESTAMP"] else 0
         for name, value in PAUSE.items() if test.has["PAUSE"] else ():
             await test.regs.write(name, value)
-        test.sent = deque()    # good's frames that are to leave: (as on the wire, whether stamped)
-        test.offered = deque() # bad's, some of which leave
+        test.sent = deque()    # good's frames to be sent: (as on the wire, whether stamped)
+        test.offered = deque() # bad's, some of which are sent
         test.stamps = []       # of good's
         test.counts = {"wire": 0, "sent": 0, "received": 0}
         test.over = False
         return test
 
-    # All of this goes on until `over`.
-    # ---------------------------------
+    # All of these run until `over`.
+    # ------------------------------
     async def send(self):
-        """Frames of `good`, one after the other."""
+        """Sends frames of `good`, one after the other."""
         while not self.over:
             frame = marked(1 - self.holder, random.choice((MIN, 61, 64, 300, 1514)))
             checksum = (14, 40) if self.has["TX_CHECKSUM"] and random.random() < 0.5 else None
@@ -62,10 +64,10 @@ class Ending:
             self.sent.append((inserted(frame, *checksum) if checksum else frame, asks))
             self.good.queue_pieces(pieces, checksum, TIMESTAMP=asks)
             await self.good.tx.doorbell()
-            await self.mac.clocks(random.randrange(1000))  # more than the wire takes on average
+            await self.mac.clocks(random.randrange(1000))  # on average slower than the wire
 
     async def watch(self):
-        """What leaves: whole frames, those of each queue in their order."""
+        """Checks sent frames: complete, and in order within each queue."""
         while True:
             frame = await self.both.wire.receive()
             self.counts["wire"] += 1
@@ -84,7 +86,7 @@ class Ending:
                 raise AssertionError("a frame that nobody sent, or out of order")
 
     async def arrive(self):
-        """Frames for both; what comes for `bad` may be lost."""
+        """Receives frames for both queues; those for `bad` may be lost."""
         while not self.over:
             queue = random.getrandbits(1)
             frame = self.both.for_queue(queue, random.choice((MIN, 200)))
@@ -95,17 +97,17 @@ class Ending:
             await self.mac.clocks(random.randrange(100, 500))
 
     async def take(self):
-        """All that is due at `good`, in order."""
+        """Checks all frames that `good` should receive, in order."""
         due = self.both.due[1 - self.holder]
         while not self.over or due:
             frame, = await self.good.poll(1)
             assert not frame.error and frame.data == due.pop(0)
             self.counts["received"] += 1
 
-    # What `bad` does.
-    # ----------------
+    # Work of `bad`.
+    # --------------
     async def work(self, wrong):
-        """Some frames; `wrong`, and descriptors without sense."""
+        """Sends some frames; with `wrong`, also invalid descriptors."""
         view = self.both.side(self.holder)
         for _ in range(random.randrange(1, 6)):
             self.bad.reclaim()
@@ -131,7 +133,7 @@ class Ending:
             await self.bad.tx.doorbell()
 
     async def half(self):
-        """The beginning of a frame that never ends."""
+        """The start of a frame that never ends."""
         if self.has["GATHER"] and self.bad.tx.room > 1:
             self.bad.queue(bytes(random.randrange(1, 200)), random.randrange(64), MORE=1)
             await self.bad.tx.doorbell()
@@ -157,7 +159,7 @@ class Ending:
             await self.bad.stop()
 
     async def goes_on(self):
-        """`good` does, both ways, with what is new since now."""
+        """Waits until `good` has handled, in both directions, more than is queued now."""
         waiting = {"sent": self.sent, "received": self.both.due[1 - self.holder]}
         enough = {name: self.counts[name] + len(frames) + 2 for name, frames in waiting.items()}
 
@@ -195,7 +197,7 @@ async def other_queue_continues(dut, holder):
     test.both.send(test.both.for_queue(1 - holder))  # `take` waits for one
     for task in tasks:
         await task
-    # It works again itself.
+    # `bad` works again.
     for _ in range(3):
         frame = marked(holder, 200)
         test.offered.append(frame)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The whole MAC when single beats are refused, descriptors are nonsense, or the bus starves."""
+"""The whole MAC with errors of single beats, invalid descriptors, and a stalled bus."""
 
 import random
 
@@ -14,13 +14,13 @@ from bench.wires.wire import add_fcs
 from cases.basics import MAX, MIN, padded, receive_with_one_refused
 
 ANSWERS = [AxiResp.SLVERR, AxiResp.DECERR]
-LONGEST = 4096 - 8  # octets that the Tx FIFO takes
+LONGEST = 4096 - 8  # octets that the Tx FIFO holds
 
 
 # Single beats -------------------------------------------------------------------------------------
 
 def beats_of(start, octets):
-    """Addresses of the beats that hold octets from byte `start` on: the first, some, the last."""
+    """Addresses of the beats with octets from byte `start` on: the first, some, the last."""
     addresses = range(start & -BEAT, start + octets, BEAT)
     return sorted({addresses[0], addresses[-1], addresses[len(addresses) // 2],
                    *(address for address in addresses if address % 64 in (0, 56))})
@@ -29,7 +29,7 @@ def beats_of(start, octets):
 @cocotb.test()
 @cocotb.parametrize(answer=ANSWERS, slow=[0.0, 0.3])
 async def one_write_error_of_received_frame(dut, answer, slow):
-    """Any one of its words is not written: ERROR and no length; its neighbours are good."""
+    """Any of its words is not written: the frame has ERROR and no length, its neighbours are good."""
     mac = await Mac.start(dut, slow=slow, driver={"rx_order": 4})
     length, errors = 200, 0
     start = mac.driver.rx.posted[1][0]
@@ -43,7 +43,7 @@ async def one_write_error_of_received_frame(dut, answer, slow):
 @cocotb.test()
 @cocotb.parametrize(answer=ANSWERS, slow=[0.0, 0.3])
 async def one_read_error_of_sent_frame(dut, answer, slow):
-    """Any one of its words can't be read: ERROR, it is not sent; its neighbours are."""
+    """Any of its words cannot be read: the frame has ERROR and is not sent, its neighbours are."""
     mac = await Mac.start(dut, slow=slow)
     errors = sent = 0
     for length, offset in ((200, 3), (14, 2), (4, 0)):
@@ -77,8 +77,8 @@ async def one_read_error_of_sent_frame(dut, answer, slow):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.3, 0.6])
 async def illegal_descriptors_among_the_shortest_frames(dut, slow):
-    """Lengths of 0 or beyond the FIFO anywhere among frames of 1 to 16 octets and some longer ones:
-    each completes in order, those alone with ERROR, and every other one is sent."""
+    """Lengths of 0 or beyond the FIFO among frames of 1 to 16 octets and some longer ones: each
+    completes in order, only the invalid ones with ERROR, and every other one is sent."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     for _ in range(12):
         batch = []
@@ -103,8 +103,8 @@ async def illegal_descriptors_among_the_shortest_frames(dut, slow):
 @cocotb.test()
 @cocotb.parametrize(lengths=[(MIN,), (MIN, 200, 700, MAX)])
 async def every_offered_frame_has_one_fate(dut, lengths):
-    """The bus stops and goes: what the FIFO kept, what it refused and what found no descriptor are
-    all that came, and nothing is in two of these counts."""
+    """The bus stalls at times. Frames that were delivered, dropped at the FIFO, and dropped at the
+    ring are together all that were sent, each counted once."""
     mac = await Mac.start(dut, driver={"rx_order": 4}, post=False)
     await mac.driver.post_buffers(12)
     offered, starved = (400, 6000) if lengths == (MIN,) else (200, 15_000)
@@ -137,8 +137,8 @@ async def every_offered_frame_has_one_fate(dut, lengths):
 
 @cocotb.test()
 async def shortest_frames_fill_frame_records(dut):
-    """The wire takes nothing: frames are read as long as the Tx FIFO can hold them, and not one more
-    is lost when it takes them again."""
+    """The wire takes no frames. The MAC reads as many as the Tx FIFO has records for, and loses
+    none when the wire continues."""
     mac = await Mac.start(dut, driver={"tx_order": 8})
     dut.pads_link_mbps.value = 0
     frames = [plain(14)[:random.randint(1, 14)] for _ in range(200)]
@@ -147,7 +147,7 @@ async def shortest_frames_fill_frame_records(dut):
     await mac.driver.tx.doorbell()
     await mac.clocks(5000)
     completed = len(mac.driver.reclaim())
-    assert 60 <= completed < 70, completed  # two more than it holds are on their way
+    assert 60 <= completed < 70, completed  # two more than it holds are in flight
     dut.pads_link_mbps.value = 1000
     for frame in frames:
         assert await mac.wire.receive() == padded(frame)
@@ -156,7 +156,7 @@ async def shortest_frames_fill_frame_records(dut):
 
 @cocotb.test()
 async def drops_nothing_during_fetch(dut):
-    """Frames wait for descriptors that were handed over, however late memory gives them."""
+    """Frames wait for descriptors that were handed over, however late memory delivers them."""
     mac = await Mac.start(dut, post=False, driver={"rx_order": 4})
     answers = mac.memory.ram.read_if.r_channel
     for _ in range(10):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Flows for a wire that takes less than what comes: with pause nothing is lost, driver and flows take
-turns frame by frame, and software's frames wait for none of it."""
+"""Flows to a wire that is slower than their source. With pause, no frame is lost. Driver and flows
+take turns frame by frame, and software's frames do not wait for flows."""
 
 import random
 
@@ -18,8 +18,8 @@ LENGTHS = [60, 600, 1514]
 
 
 class Partner:
-    """The other end of a wire: it sends `frames` back to back, and obeys pauses (`asked` counts them):
-    a frame that has begun goes on."""
+    """The other end of a wire: sends `frames` back to back, and obeys pauses at frame boundaries.
+    `asked` counts pause frames."""
 
     def __init__(self, side, frames):
         self.side, self.asked, self.until = side, 0, 0
@@ -44,7 +44,7 @@ class Partner:
 
 
 async def started(dut, links, jumbo=False, **settings):
-    """A Router whose wires have these rates, and a flow from the first one to the other one."""
+    """A Router whose wires have these rates, with a flow from the first wire to the second."""
     if jumbo:
         settings["MAX_FRAME"] = jumbo + 4
     router = await Router.start(dut, ring=6, mtu=jumbo - 14 if jumbo else 1500, **settings)
@@ -57,7 +57,7 @@ async def started(dut, links, jumbo=False, **settings):
 
 
 async def busy(side, count, length):
-    """The driver of this side has that many frames to send."""
+    """Hands this number of frames to the driver of this side."""
     frames = [plain(length) for _ in range(count)]
     for frame in frames:
         side.driver.queue(frame, random.randrange(8))
@@ -66,8 +66,9 @@ async def busy(side, count, length):
 
 
 async def pause_loses_nothing(dut, links, lengths, octets, beside=0, halted=False):
-    """Frames of these `lengths`, that many `octets` in all. Where they come in, the driver sends long
-    ones, for which a pause frame waits. The other wire also carries `beside` frames of the driver."""
+    """Forwards frames of these `lengths`, `octets` in total. The driver of the receiving side sends
+    long frames, for which a pause frame waits. The other wire also carries `beside` frames of the
+    driver."""
     longest = max(lengths)
     router, flow = await started(dut, links, longest if longest > 1514 else False, PAUSE=OBEY | ASK,
                                  post=not halted)
@@ -75,7 +76,7 @@ async def pause_loses_nothing(dut, links, lengths, octets, beside=0, halted=Fals
     for side, link in zip(router.sides, links):
         await side.regs.write("PAUSE_QUANTUM", -(-512*100 // link))
         await side.regs.write("PAUSE_QUANTA", 0xFFFF)
-    if halted:  # It has few descriptors, too, and would ask for a pause for ever.
+    if halted:  # With few descriptors, it would also request pauses forever.
         await one.driver.post_buffers(2)
         await one.regs.write("PAUSE_RING", 40 << 16 | 20)
         one.driver.memory.refuse(writes=lambda address: True)
@@ -100,13 +101,13 @@ async def pause_loses_nothing(dut, links, lengths, octets, beside=0, halted=Fals
 @cocotb.test()
 @cocotb.parametrize(length=[60, 1514])
 async def pause_holds_the_sender(dut, length):
-    """A packet that the sender cut into 18 segments, or the shortest frames."""
+    """Segments of one 27 KB packet, or the shortest frames."""
     await pause_loses_nothing(dut, (1000, 100), [length], 27_000)
 
 
 @cocotb.test()
 async def pause_holds_the_sender_and_the_driver(dut):
-    """Both wires are equally fast, but the driver sends as much as the flow."""
+    """Both wires have the same rate, but the driver sends as much as the flow."""
     await pause_loses_nothing(dut, (1000, 1000), LENGTHS, 40_000, beside=40)
 
 
@@ -118,7 +119,7 @@ async def pause_holds_the_sender_for_long(dut, link):
 
 @cocotb.test()
 async def pause_holds_the_sender_of_a_halted_ring(dut):
-    """It drops what is for it; flows go on."""
+    """A halted ring drops its frames, while flows continue."""
     await pause_loses_nothing(dut, (1000, 100), [1514], 27_000, halted=True)
 
 
@@ -131,7 +132,8 @@ async def driver_and_flow_take_turns(dut, link, length):
 
 
 async def take_turns(router, flow, length, longest, count=4):
-    """`count` frames of the flow, for which its FIFO has room, and of the driver more than that."""
+    """Forwards `count` frames of the flow, which fit its FIFO. The driver has more frames than
+    that."""
     one, other = router.sides
     own = await busy(other, 60_000 // longest + 4*count, longest)
     await ClockCycles(router.dut.sys_clk, 3000)
@@ -150,8 +152,8 @@ async def take_turns(router, flow, length, longest, count=4):
 
 @cocotb.test()
 async def slow_wire_does_not_delay_software(dut):
-    """The other wire is held, and the flow FIFO full: software gets its frames at once, and drops are
-    counted."""
+    """The other wire is paused, and the flow FIFO full: software gets its frames at once, and drops
+    are counted."""
     router, flow = await started(dut, (1000, 1000), PAUSE=OBEY)
     one, other = router.sides
     other.wire.send(add_fcs(pause(0xFFFF)))
@@ -177,7 +179,7 @@ async def slow_wire_does_not_delay_software(dut):
     wires, _ = await router.check(exact=False)
     left = wires[1]
     assert len(left) + drops == len(due)
-    # Tail drop: what fits is kept, in order, the first ones without a hole.
+    # Tail drop: frames with room are kept in order, and the first ones are complete.
     known = iter([flow.forwarded(padded(frame)) for frame in due])
     assert all(any(frame == other for other in known) for frame in left)
     assert left[:10] == [flow.forwarded(padded(frame)) for frame in due[:10]]
@@ -186,8 +188,8 @@ async def slow_wire_does_not_delay_software(dut):
 
 @cocotb.test()
 async def removed_entry_drops_waiting_frames(dut):
-    """While the other wire is held: no command waits for it, whichever frame is the oldest one. When
-    the wire goes on, frames of the entries that stayed leave, and none of the others."""
+    """While the other wire is paused, no command waits for it, whichever frame is the oldest one.
+    After the pause, only frames of the remaining entries leave."""
     router, lasting = await started(dut, (1000, 1000), PAUSE=OBEY)
     one, other = router.sides
     flows = [lasting, *[router.flow() for _ in range(3)]]
@@ -195,7 +197,7 @@ async def removed_entry_drops_waiting_frames(dut):
     for gone, again in (([1], False), ([2, 3], True), ([0], True)):
         other.wire.send(add_fcs(pause(0xFFFF)))
         await ClockCycles(dut.sys_clk, 1000)
-        await other.driver.send(plain(1514))  # before them
+        await other.driver.send(plain(1514))  # precedes the flows' frames
         drops = await one.regs.read("RX_FLOW_DROPS")
         moved = await one.regs.read("RX_FLOW_FRAMES")
         sent = [random.randrange(4) for _ in range(40)]  # the FIFO holds them
@@ -205,7 +207,8 @@ async def removed_entry_drops_waiting_frames(dut):
         waiting, due = list(zip(sent, one.leaves)), []
         one.leaves.clear()
         for number in gone:
-            # Frames in the Tx FIFO leave in any case. After a drop, a short frame may find room there.
+            # Frames in the Tx FIFO leave in any case. After a drop, it may have room for a short
+            # frame.
             await ClockCycles(dut.sys_clk, 500)
             room = await one.regs.read("RX_FLOW_FRAMES") - moved - len(due)
             due += [frame for _, frame in waiting[:room]]
@@ -233,7 +236,7 @@ async def removed_entry_drops_waiting_frames(dut):
 
 @cocotb.test()
 async def drops_frame_longer_than_tx_fifo(dut):
-    """It is longer than the other MAC's Tx FIFO; the next one leaves."""
+    """A frame longer than the other MAC's Tx FIFO is dropped, and the next one leaves."""
     router, flow = await started(dut, (1000, 1000), MAX_FRAME=8000)
     one, _ = router.sides
     await one.enable(mtu=9000)

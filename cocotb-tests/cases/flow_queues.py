@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Flows beside two queues."""
+"""Flows together with two queues."""
 
 import random
 
@@ -10,7 +10,8 @@ from cases.flows import Router, packet
 
 @cocotb.test()
 async def forwards_flows_of_disabled_queue(dut):
-    """RSS sends all frames to queue 1, which is off: flows are forwarded, and nothing else comes."""
+    """RSS sends all frames to queue 1, which is disabled: flows are forwarded, and all other frames
+    are dropped."""
     router = await Router.start(dut, RSS_TYPES=0xFF,
                                 **{f"RSS_TABLE_{n}": 0xFFFF_FFFF for n in range(4)})
     for side in router.sides:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Resets of one clock domain, or two, while frames of flows pass beside those of the driver, both ways.
-The MAC forwards to itself: what comes by its wire leaves by it.
+"""Resets of one or two clock domains, while frames of flows and of the driver pass in both
+directions. The MAC forwards to itself: frames leave on the wire on which they arrived.
 """
 
 import random
@@ -18,7 +18,7 @@ from cases.resets import DOMAINS, ORDER, RESETS, Receiving, are_part, both_are_w
 
 
 async def forwarding(mac, flows):
-    """The MAC's table with these, switched on."""
+    """Enables the MAC's table with these flows."""
     table = Table(mac.regs)
     await table.enable()
     for flow in flows:
@@ -31,7 +31,7 @@ def several():
 
 
 def of(flows):
-    """Makes a frame of one of them, or for the driver."""
+    """Returns a function that makes a frame of one of the flows, or for the driver."""
     def frame():
         if random.random() < 0.5:
             return plain(random.randrange(60, 200))
@@ -40,7 +40,7 @@ def of(flows):
 
 
 def became(frame, flows):
-    """What of a received frame leaves; None: it is for the driver."""
+    """The forwarded form of a received frame; None: the frame is for the driver."""
     for flow in flows:
         if frame[26:34] == flow.ends.addresses and frame[34:38] == flow.ends.ports:
             return flow.forwarded(frame)
@@ -48,7 +48,7 @@ def became(frame, flows):
 
 
 def taken(mac):
-    """What the driver got."""
+    """The frames that the driver received."""
     frames = []
     while (frame := mac.driver.receive()) is not None:
         frames.append(frame.data)
@@ -58,8 +58,9 @@ def taken(mac):
 @cocotb.test()
 @cocotb.parametrize(which=["rx", "tx", "rx_tx"])
 async def resets_phy_domain(dut, which):
-    """While the MAC goes on: of what it sends, a reset of the Tx domain cuts one frame at most. Between
-    resets is time for the gap of the slowest pace, for which the first frame after one of them waits."""
+    """The MAC is not reset. A reset of the Tx domain truncates at most one sent frame. The time
+    between resets covers the gap at the slowest pace, for which the first frame after a reset
+    waits."""
     domains = DOMAINS[which]
     mac = await Mac.start(dut, driver=ORDER["driver"])
     flows = several()
@@ -113,7 +114,7 @@ async def resets_phy_domain(dut, which):
 @cocotb.test()
 @cocotb.parametrize(which=["sys", "sys_rx", "sys_tx"])
 async def system(dut, which):
-    """While the PHY goes on: what left is whole, and afterwards no flow is known."""
+    """The PHY is not reset. Frames that left are complete, and afterwards no flow is known."""
     mac = await Mac.start(dut, driver=ORDER["driver"])
     domains, flows, passed = DOMAINS[which], several(), 0
     for _ in range(RESETS // 2):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Flows that leave beside a packet of 64 KiB, which the other MAC cuts into segments."""
+"""Flows that leave together with a packet of 64 KiB, which the other MAC cuts into segments."""
 
 import random
 
@@ -18,7 +18,7 @@ MSS   = 8*WORDS - 66
 
 @cocotb.test()
 async def frames_leave_between_segments(dut):
-    """As between two frames: at 100 Mb/s none is lost, and each segment is what it has to be."""
+    """Frames of flows leave between segments: at 100 Mb/s none is lost, and each segment is right."""
     router = await Router.start(dut, link=100, ring=8)
     one, other = router.sides
     flow = router.flow()
@@ -41,8 +41,8 @@ async def frames_leave_between_segments(dut):
 
 @cocotb.test()
 async def stopping_ring_drops_no_forwarded_frame(dut):
-    """The wire is paused, the FIFO full at each word of a segment, a frame of a flow waits, and the
-    driver disables the ring: what leaves are whole segments, and that frame."""
+    """The wire is paused, the FIFO is full at each word of a segment, a frame of a flow waits, and
+    the driver disables the ring. Only whole segments and that frame leave."""
     router = await Router.start(dut, ring=8, post=False, PAUSE=OBEY)
     one, other = router.sides
     flow = router.flow()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two MACs that forward flows to each other: every frame leaves as scapy would have a router send it,
-at the other wire or at software, once and in order."""
+"""Two MACs that forward flows to each other. Every frame leaves as scapy's router sends it, on the
+other wire or to software, once and in order."""
 
 import random
 import struct
@@ -27,7 +27,7 @@ ENTRIES = 2**FLOW_ORDER
 
 
 class Table:
-    """The flow table of a MAC, whose registers these are."""
+    """The flow table of the MAC with these registers."""
 
     def __init__(self, regs):
         self.regs = regs
@@ -47,8 +47,8 @@ class Table:
             pass
 
     async def add(self, flow, entry=None):
-        """Into one of its places that are free, at random, or into this entry, which it returns; None if
-        there is no room."""
+        """Writes the flow to `entry`, or to a random free entry that is possible for it. Returns
+        the entry; None if there is none."""
         if entry is None:
             free = [place for place in flow.places(FLOW_ORDER) if place not in self.entries]
             if not free:
@@ -75,11 +75,11 @@ class Side(Table):
         self.wire = SimWire(self.end, link)
         self.driver = Driver(self.end, Memory(dut, f"{name}_dma", END), ring, ring)
         super().__init__(self.driver.regs)
-        self.leaves = []  # of the other side's wire, in order
+        self.leaves = []  # to be sent by the other side, in order
         self.software = []
 
     def send(self, frame, flow=None):
-        """A frame that comes from the wire, by a flow or to software."""
+        """Sends a frame from the wire, for a flow or to software."""
         self.wire.send(add_fcs(padded(frame)))
         if flow:
             self.leaves.append(flow.forwarded(padded(frame)))
@@ -88,7 +88,7 @@ class Side(Table):
 
 
 class Router:
-    """Both sides; what each got is checked against what was sent."""
+    """Both sides; compares the frames that each got with those that were sent."""
 
     @classmethod
     async def start(cls, dut, link=1000, ring=6, mtu=1500, enable=True, **settings):
@@ -107,12 +107,12 @@ class Router:
         return router
 
     def flow(self, **more):
-        """Some flow, if need be one whose addresses and ports change."""
+        """A random flow; with NAT, some change addresses and ports."""
         new = ends() if self.nat and random.random() < 0.5 else None
         return Flow(random.choice((TCP, UDP)), ends(), random.randbytes(12), new=new, **more)
 
     async def drain(self, side, fetched):
-        """Frames that came to a side's software."""
+        """Fetches the frames of a side's software."""
         while (frame := side.driver.receive()) is not None:
             assert not frame.error
             fetched.append(frame.data)
@@ -120,7 +120,8 @@ class Router:
             await side.driver.post_buffers()
 
     async def check(self, idle=3000, exact=True):
-        """All that was sent comes where it has to, in order; returns both wires' and software's."""
+        """All frames arrive where they should, in order. Returns those of both wires, and of both
+        sides' software."""
         wires, software = [[], []], [[], []]
         quiet = 0
         while quiet < idle:
@@ -142,7 +143,8 @@ class Router:
 
 
 def same(got, due):
-    """Says where they differ, as an assertion of long lists does not."""
+    """Whether two lists are equal; prints the difference, because an assertion of long lists does
+    not."""
     for number, (one, other) in enumerate(zip(got, due)):
         assert one == other, f"frame {number}:\n{one.hex()}, not\n{other.hex()}"
     assert len(got) == len(due), f"{len(got)} frames, not {len(due)}"
@@ -158,7 +160,7 @@ def ends():
 
 
 def packet(flow, length=None, station=STATION, tcp="A", **ip):
-    """One of a flow: the shortest, or of so many octets with Ethernet's header. tcp: flags."""
+    """A packet of the flow: the shortest, or of `length` octets with Ethernet's header. tcp: flags."""
     ports = {"sport": flow.ends.sport, "dport": flow.ends.dport}
     transport = UDP(**ports) if flow.kind is UDP else \
         TCP(**ports, flags=tcp, seq=random.getrandbits(32), ack=random.getrandbits(32))
@@ -176,7 +178,7 @@ def lengths():
 
 @cocotb.test()
 async def flows_go_both_ways(dut):
-    """Of each kind, of any length; what has no entry goes to software."""
+    """Flows of each kind, of any length; frames without an entry go to software."""
     router = await Router.start(dut)
     for side in router.sides:
         flows = [Flow(kind, ends(), random.randbytes(12), new=new if router.nat else None)
@@ -194,7 +196,7 @@ async def flows_go_both_ways(dut):
 
 
 def not_for_hardware(flow):
-    """A frame that software must see, although its flow is known."""
+    """A frame that software must receive, although its flow is known."""
     other = bytearray(packet(flow, 100))
     choice = random.randrange(12)
     if choice == 0:
@@ -208,13 +210,13 @@ def not_for_hardware(flow):
     if choice == 4 and flow.kind is TCP:
         return packet(flow, 80, tcp=random.choice(("S", "SA", "F", "FA", "R", "RA", "SFR")))
     if choice == 5:
-        other[random.randrange(14, 34)] ^= 1 << random.randrange(8)  # one bit: the header's sum is wrong
+        other[random.randrange(14, 34)] ^= 1 << random.randrange(8)  # a wrong header checksum
     elif choice == 6:
         return packet(flow, 80, len=random.choice((87, 200, 1400, 65535)))
     elif choice == 7:
         return packet(flow, 80, len=random.choice((0, 20, 27, 39 if flow.kind is TCP else 27)))
     elif choice == 8:
-        return packet(flow, 80, station=bytes.fromhex("024d6f640001"))  # of another station: promiscuous
+        return packet(flow, 80, station=bytes.fromhex("024d6f640001"))  # another station
     elif choice == 9:
         other[12:14] = random.choice((b"\x08\x06", b"\x86\xdd", b"\x00\x08", b"\x88\xa8"))
     elif choice == 10:
@@ -229,7 +231,7 @@ def not_for_hardware(flow):
 
 @cocotb.test()
 async def non_offloadable_packets_reach_software(dut):
-    """Between frames that need not."""
+    """Such frames among those of flows."""
     router = await Router.start(dut, link=1000)
     for side in router.sides:
         await side.driver.enable(PROMISCUOUS=True)
@@ -246,16 +248,16 @@ async def non_offloadable_packets_reach_software(dut):
 
 
 def nearly(flow):
-    """Frames that would have the key of this flow, if one condition of hardware were not asked for."""
+    """Frames that match the key of this flow, but for one condition of the hardware."""
     yield from (packet(flow, 80, len=66 + more) for more in (1, 4))  # the FCS is no payload
     if flow.kind is TCP:
         yield from (packet(flow, 80, tcp=flag) for flag in "FSR")
     else:
         yield from (packet(flow, 80, proto=protocol) for protocol in (1, 47, 136))
-    # An option that reads as the ports, and adds nothing to the header's sum.
+    # An option that looks like the ports, and does not change the header's sum.
     frame = bytearray(packet(flow, 80, ihl=6, len=70))
     frame[34:34] = flow.ends.ports
-    frame[47] = 0  # where flags were without it
+    frame[47] = 0  # the flags, where they are without it
     yield bytes(frame)
 
 
@@ -275,7 +277,8 @@ async def lookalike_packets_reach_software(dut):
 
 @cocotb.test()
 async def does_not_forward_further_addresses(dut):
-    """A frame for one of them is not for the router: another network namespace may have the address."""
+    """A frame to a further address is not for the router: another network namespace may own the
+    address."""
     router = await Router.start(dut)
     one, _ = router.sides
     flow = router.flow()
@@ -305,7 +308,7 @@ async def too_long_for_the_other_link(dut):
 
 @cocotb.test()
 async def checksums_of_all_kinds(dut):
-    """Of UDP none at all, or one that is 0 until it says 0xffff; of IP any."""
+    """UDP checksums of none, or of 0 sent as 0xffff; IP checksums of any value."""
     router = await Router.start(dut)
     one, _ = router.sides
     flow = Flow(UDP, ends(), random.randbytes(12), new=ends())
@@ -328,7 +331,7 @@ async def checksums_of_all_kinds(dut):
 
 @cocotb.test()
 async def tags(dut):
-    """Taken out, and put in, in each way."""
+    """Removes and inserts tags, in all combinations."""
     router = await Router.start(dut, VLAN=1)
     one, _ = router.sides
     flows = [router.flow(vid=vid, tci=tci)
@@ -340,7 +343,7 @@ async def tags(dut):
         coming = frame if flow.vid is None else tagged(frame, random.randrange(16) << 12 | flow.vid)
         one.wire.send(add_fcs(padded(coming)))
         one.leaves.append(flow.forwarded(padded(frame)))
-    # Another VLAN than that of the flow, and none at all where one is due.
+    # The flow has another VLAN, or the tag is missing.
     flow = flows[3]
     for wrong in (None, 6, 0):
         frame = packet(flow, 100)
@@ -351,7 +354,7 @@ async def tags(dut):
 
 @cocotb.test()
 async def line_rate(dut):
-    """The shortest frames, one behind the other, both ways at 1 Gb/s."""
+    """Shortest frames back to back, in both directions at 1 Gb/s."""
     router = await Router.start(dut)
     for side in router.sides:
         flows = [router.flow() for _ in range(8)]
@@ -368,8 +371,8 @@ async def line_rate(dut):
 
 @cocotb.test()
 async def looks_up_one_word_per_clock(dut):
-    """The shortest frames at the pace of the clock: their fate waits for the lookup, whichever way
-    finds them."""
+    """Shortest frames at the rate of the clock: their fate waits for the lookup, in whichever way
+    the entry is."""
     router = await Router.start(dut)
     one, _ = router.sides
     one.wire.link = 3200
@@ -383,7 +386,8 @@ async def looks_up_one_word_per_clock(dut):
 
 @cocotb.test()
 async def forwards_among_driver_frames(dut):
-    """What software sends at the same time leaves whole and in order, and has its share of the wire."""
+    """Frames that software sends at the same time leave complete and in order, and get their share
+    of the wire."""
     router = await Router.start(dut)
     one, other = router.sides
     flow = router.flow()
@@ -410,8 +414,8 @@ async def forwards_among_driver_frames(dut):
 
 @cocotb.test()
 async def driver_sends_during_flood(dut):
-    """Short frames come faster than the other wire takes them, and fill the FIFO's last places: each
-    frame of software leaves all the same, by whichever ring."""
+    """Short frames arrive faster than the other wire takes them, and fill the FIFO: every frame of
+    software still leaves, from each ring."""
     router = await Router.start(dut, ring=8)
     one, other = router.sides
     other.wire.link = other.end.pads_link_mbps.value = 100
@@ -440,8 +444,8 @@ async def driver_sends_during_flood(dut):
 
 @cocotb.test()
 async def table_commands_during_forwarding(dut):
-    """Frames of a flow that stays leave by it meanwhile: unless their own lookup is under way, none is
-    software's, which others would overtake."""
+    """Frames of an unchanged flow still leave by its entry. Only frames whose own lookup is in
+    progress may go to software, because later ones would overtake others."""
     router = await Router.start(dut)
     one, _ = router.sides
     flow, other = router.flow(), router.flow()
@@ -462,8 +466,8 @@ async def table_commands_during_forwarding(dut):
 
 @cocotb.test()
 async def removed_entry_forwards_nothing(dut):
-    """From when BUSY is over: whatever was sent before, nothing leaves by it. Nor by a mixture of the
-    old and the new one, when it is written anew under way."""
+    """After the end of BUSY, no frame leaves by the old entry, whenever it was sent. When an entry
+    is rewritten meanwhile, no frame leaves with a mixture of both."""
     router = await Router.start(dut, ring=8)
     one, other = router.sides
     first = router.flow()
@@ -492,7 +496,7 @@ async def removed_entry_forwards_nothing(dut):
             await one.command(entry, REMOVE=True)
             gone = await other.regs.read("TX_GOOD_FRAMES")
             await ClockCycles(dut.sys_clk, 3000)
-            # What was in the Tx FIFO has left by then.
+            # By then, the frames in the Tx FIFO have left.
             settled = await other.regs.read("TX_GOOD_FRAMES")
             assert settled - gone < 40
             moved = await one.regs.read("RX_FLOW_FRAMES")
@@ -509,7 +513,7 @@ async def removed_entry_forwards_nothing(dut):
 
 @cocotb.test()
 async def counters(dut):
-    """Of frames and octets, and of the last use; a new entry begins with none."""
+    """Frames, octets and the last use of each entry; a new entry starts with 0."""
     router = await Router.start(dut)
     one, _ = router.sides
     for _ in range(5):
@@ -550,7 +554,8 @@ async def every_entry(dut):
 
 @cocotb.test()
 async def off(dut):
-    """Nothing is forwarded unless it is enabled, and the other MAC sends; a reset ends all entries."""
+    """No frame is forwarded unless forwarding is enabled and the other MAC sends. A reset ends all
+    entries."""
     router = await Router.start(dut, enable=False)
     one, other = router.sides
     flow = router.flow()
@@ -578,7 +583,7 @@ async def off(dut):
 
 @cocotb.test()
 async def stamped_frames(dut):
-    """The time stamp that goes ahead of each received frame does not leave with it."""
+    """The time stamp that precedes each received frame does not leave with it."""
     router = await Router.start(dut, TIME_CTRL=1)
     one, _ = router.sides
     flow = router.flow()
@@ -591,7 +596,7 @@ async def stamped_frames(dut):
 @cocotb.test()
 @cocotb.parametrize(direction=["rx", "tx"])
 async def halted_ring_does_not_block_flows(dut, direction):
-    """Memory refuses what a ring of either MAC asks for: flows go on, in both directions."""
+    """Memory fails the accesses of a ring of either MAC: flows continue in both directions."""
     router = await Router.start(dut)
     one, other = router.sides
     flows = [router.flow(), router.flow()]
@@ -614,8 +619,8 @@ async def halted_ring_does_not_block_flows(dut, direction):
 
 @cocotb.test()
 async def ring_stops_during_forwarding(dut):
-    """Each direction of each MAC is disabled and enabled again while flows pass: what passes is whole,
-    and nothing is stuck."""
+    """Each direction of each MAC is disabled and enabled again while flows pass: frames are
+    complete, and none gets stuck."""
     router = await Router.start(dut)
     one, other = router.sides
     flow = router.flow()
@@ -638,7 +643,8 @@ async def ring_stops_during_forwarding(dut):
 
 @cocotb.test()
 async def latency(dut):
-    """From a frame's last octet to the first one of what leaves: a clock for each 8 octets, and some."""
+    """From a frame's last octet to the first octet of its forwarded form: one clock for 8 octets,
+    plus a constant."""
     router = await Router.start(dut)
     one, other = router.sides
     flow = router.flow()
@@ -657,7 +663,7 @@ async def latency(dut):
 
 @cocotb.test()
 async def counters_while_the_other_wire_is_slower(dut):
-    """They are read between two frames, however many wait."""
+    """READ completes between two frames, however many wait."""
     router = await Router.start(dut)
     one, other = router.sides
     other.wire.link = other.end.pads_link_mbps.value = 10

@@ -32,12 +32,13 @@ async def keeps_the_line_rate(dut, which, slow):
 @cocotb.test()
 @cocotb.parametrize(which=["the shortest", "64 to 128", "mixed"])
 async def the_slowest_clock_is_enough(dut, which):
-    """As for a rate at which the clock is no faster than mac.py wants it."""
+    """The MAC keeps a rate for which the clock is just fast enough by mac.py."""
     await keep_the_rate(dut, LENGTHS[which], 0.0, link=int(8 * SYS_MHZ / CLOCKS_PER_OCTET))
 
 
 async def keep_the_rate(dut, lengths, slow, **start):
-    """Frames back to back both ways, in a memory as the lab's whose channels pause at random as well."""
+    """Frames back to back in both directions, with the lab's memory, whose channels also pause at
+    random."""
     mac = await Mac.start(dut, enable=False, driver={"rx_order": 7, "tx_order": 7}, **start)
     mac.memory.delay(LATENCY)
     mac.memory.slow(slow)

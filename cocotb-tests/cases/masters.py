@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tests of the whole MAC on other buses than its own."""
+"""Tests of the whole MAC on buses other than its own."""
 
 import random
 
@@ -38,7 +38,8 @@ async def random_frames_both_ways(dut, slow):
 
 @cocotb.test()
 async def each_write_error_of_received_frame(dut):
-    """Every access of a burst in its turn, both halves of a beat: ERROR, its neighbours are good."""
+    """Every access of a burst fails in turn, and both halves of a beat: the frame has ERROR, its
+    neighbours are good."""
     mac = await Mac.start(dut, driver={"rx_order": 4})
     length, errors = 70, 0
     for at in range(0, RX_OFFSET + length, width(dut)):
@@ -66,8 +67,8 @@ async def each_read_error_of_sent_frame(dut):
 @cocotb.test()
 @cocotb.parametrize(at=[0, 4, 8, 12])
 async def descriptor_bus_error_halts_ring(dut, at):
-    """The ring stops and says so. What its first 8 bytes ask for is done if these came, and the other
-    8 could not ask for a checksum."""
+    """The ring halts and reports it. If the first 8 bytes of a descriptor arrived, their request
+    may be carried out; the other 8 could not request a checksum."""
     mac = await Mac.start(dut)
     byte, size = mac.driver.tx.address(0, "ADDRESS") + at, width(dut)
     mac.memory.refuse(reads=lambda address: address <= byte < address + size)
@@ -81,7 +82,7 @@ async def descriptor_bus_error_halts_ring(dut, at):
 
 @cocotb.test()
 async def keeps_gigabit_of_long_frames(dut):
-    """Both ways at once, none dropped."""
+    """Both directions at once, no frame is dropped."""
     mac = await Mac.start(dut, driver={"rx_order": 6, "tx_order": 6})
     await keep_the_line_rate(mac, [MAX]*20)
     assert await mac.regs.read("RX_DROP_FIFO") == 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Marks of TCP segments in the descriptors of a MAC with two queues.
 
-What continues what on the wire, a model knows (bench/models/merge_model.py). A ring passes the mark on
-only if it has delivered the frame before.
+A model decides which frame on the wire continues which (bench/models/merge_model.py). A ring passes
+the mark on only if it has delivered the frame before.
 """
 
 import random
@@ -18,7 +18,8 @@ from cases.two_queues import Queues, flow
 
 
 class Marked(Queues):
-    """`due` has (frame, whether it continues the one before it on the wire, which one that was)."""
+    """`due` has (frame, whether it continues the frame before it on the wire, number of that
+    frame)."""
 
     @classmethod
     async def start(cls, dut, slow=0.0, **settings):
@@ -27,7 +28,7 @@ class Marked(Queues):
         return both
 
     def stream(self, queue, **options):
-        """A connection whose segments are for a queue."""
+        """A connection whose segments go to this queue."""
         while self.queue_of((stream := Stream(sport=random.getrandbits(16), **options)).peek()) != queue:
             pass
         return stream
@@ -42,9 +43,10 @@ class Marked(Queues):
         self.wire.send(wire[:-1] + bytes([wire[-1] ^ damaged]))
 
     async def collect(self, queue, lose=0.0, lost=False):
-        """Takes what comes until nothing does.
+        """Receives until no more frames come.
 
-        lose: how often a buffer is small; descriptors are few then, too. lost: some were before.
+        lose: the share of short buffers; descriptors are then few, too. lost: earlier frames were
+        dropped.
         """
         driver, due = self.drivers[queue], self.due[queue]
         quiet = 0
@@ -55,7 +57,7 @@ class Marked(Queues):
                 await driver.post_buffers(1 if lose else None, size=128 if small else 2048)
             if (got := driver.receive()) is not None:
                 quiet = 0
-                if got.error:  # of which frame is not told: the next one that comes is another one
+                if got.error:  # of an unknown frame: the next frame is another one
                     self.delivered[queue] = None
                     continue
                 while due[0][0] != got.data:
@@ -93,7 +95,7 @@ def mix(both, count, damaged=0.0):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def marks_match_frames(dut, slow):
-    """Each where it belongs, with damaged frames between."""
+    """Each mark is where it should be, with damaged frames between."""
     both = await Marked.start(dut, slow, order=6)
     assert await both.regs.read("FEATURES", "MERGE") == 1
     for _ in range(4):
@@ -104,7 +106,7 @@ async def marks_match_frames(dut, slow):
 
 @cocotb.test()
 async def no_merge_after_drop(dut):
-    """Rings that are short of descriptors, and buffers that are too small."""
+    """Rings with too few descriptors, and with short buffers."""
     both = await Marked.start(dut, order=4, post=False)
     for _ in range(4):
         mix(both, 20)
@@ -115,7 +117,8 @@ async def no_merge_after_drop(dut):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.4])
 async def no_merge_after_write_error(dut, slow):
-    """That is known late, when the next frame has its descriptor already. The one behind goes on."""
+    """The error is known late, when the next frame already has its descriptor. The frame after that
+    one continues."""
     both = await Marked.start(dut, slow, order=6)
     for queue in (0, 1)*2:
         driver, stream = both.drivers[queue], both.stream(queue, size=random.choice((100, 1000)))
@@ -136,7 +139,7 @@ async def no_merge_after_write_error(dut, slow):
 
 @cocotb.test()
 async def no_merge_after_fifo_drop(dut):
-    """A bus that stands still for longer than the FIFO lasts."""
+    """A bus that stalls for longer than the FIFO has room."""
     both = await Marked.start(dut, order=6)
     for _ in range(6):
         both.mac.memory.starve(True)
@@ -151,7 +154,8 @@ async def no_merge_after_fifo_drop(dut):
 
 @cocotb.test()
 async def no_merge_after_bad_fcs(dut):
-    """Not by itself either, when it comes again: it looks like what continues the one before."""
+    """A repetition of a damaged frame does not continue it, although it looks like a continuation
+    of the frame before."""
     both = await Marked.start(dut)
     for _ in range(4):
         stream = both.stream(random.randrange(2), v6=True, size=100)
@@ -165,7 +169,7 @@ async def no_merge_after_bad_fcs(dut):
 
 @cocotb.test()
 async def no_merge_across_ring_restart(dut):
-    """A ring that was stopped in the midst of a stream does not know its last segment."""
+    """After a stop in the middle of a stream, a ring does not know its last segment."""
     both = await Marked.start(dut, order=6)
     for queue in (0, 1, 0, 1):
         stream, driver = both.stream(queue), both.drivers[queue]
@@ -190,7 +194,7 @@ async def no_merge_across_ring_restart(dut):
 
 @cocotb.test()
 async def no_merge_across_table_write(dut):
-    """A segment for another queue than the one before does not continue what that queue had last."""
+    """A segment whose queue has changed does not continue the last frame of the new queue."""
     both = await Marked.start(dut, order=6)
     stream = both.stream(0)
     for queue in (0, 1, 1, 0, 0, 0):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Pause frames in both directions, for several kinds of PHY.
 
-The frames are scapy's, whose MAC control layer follows IEEE 802.3 annex 31, as are the ones that the
-MAC's own are compared with.
+The frames are scapy's, whose MAC control layer follows IEEE 802.3 annex 31. The tests compare the
+MAC's own pause frames with them.
 """
 
 import random
@@ -32,7 +32,7 @@ def pause(quanta, destination=GROUP, source=TESTER):
 
 
 async def queue(mac, count, length=200):
-    """Frames that are on the Tx ring from now on; returns them."""
+    """Puts frames on the Tx ring; returns them."""
     frames = [plain(length) for _ in range(count)]
     for frame in frames:
         mac.driver.queue(frame)
@@ -41,13 +41,13 @@ async def queue(mac, count, length=200):
 
 
 async def left_within(mac, clocks):
-    """How many frames have left when so many clocks are over."""
+    """The number of frames that have left after this many clocks."""
     await mac.clocks(clocks)
     return mac.wire.waiting()
 
 
 async def told(mac):
-    """The next frame from the MAC, which must be a pause frame: its quanta."""
+    """Returns the quanta of the next frame from the MAC, which must be a pause frame."""
     frame = await mac.wire.receive()
     quanta = int.from_bytes(frame[16:18], "big")
     assert frame == pause(quanta, source=STATION), frame.hex()
@@ -59,14 +59,15 @@ async def told(mac):
 @cocotb.test()
 @cocotb.parametrize(destination=[GROUP, STATION])
 async def pause_starts_at_frame_end(dut, destination):
-    """For the time that was asked for, to a quantum; then all goes on where it was."""
+    """The MAC pauses for the requested time, exact to a quantum, then continues with the next
+    frame."""
     mac = await Mac.start(dut, driver={"tx_order": 6}, PAUSE=OBEY, PAUSE_QUANTUM=QUANTUM)
     for quanta in (1, 40, 200):
         frames = await queue(mac, 40)
         await mac.clocks(1500)
         mac.wire.send(add_fcs(pause(quanta, destination)))
         await mac.wire.sent()
-        # The frame under way, and what waits between the clocks: less than two of these.
+        # The frame in progress, and those between the clocks: fewer than two of these.
         before = await left_within(mac, 500)
         assert 0 < before < 40
         assert await mac.regs.read("STATUS", "TX_PAUSED") == (quanta > 10)
@@ -85,7 +86,7 @@ async def pause_starts_at_frame_end(dut, destination):
 @cocotb.test()
 @cocotb.parametrize(how=["a pause of 0", "a pause of 0 while reception is off", "software"])
 async def pauses_end_early(dut, how):
-    """And a longer one in a shorter: the latest counts."""
+    """A shorter pause ends a longer one, and the other way round: the latest one counts."""
     mac = await Mac.start(dut, driver={"tx_order": 6}, PAUSE=OBEY, PAUSE_QUANTUM=QUANTUM)
     for quanta in (50, 0xFFFF, 300):
         mac.wire.send(add_fcs(pause(quanta)))
@@ -115,7 +116,8 @@ async def pauses_end_early(dut, how):
 
 @cocotb.test()
 async def control_frames_are_not_delivered(dut):
-    """Obeyed ones are not delivered, those of other opcodes neither; what only looks so is a frame."""
+    """Obeyed control frames are not delivered, nor those with other opcodes. Frames that only
+    resemble them are."""
     mac = await Mac.start(dut, PAUSE=OBEY, PAUSE_QUANTUM=QUANTUM)
     await mac.driver.enable(PROMISCUOUS=1)
     good = pause(0xFFFF)
@@ -129,7 +131,7 @@ async def control_frames_are_not_delivered(dut):
     damaged[17] ^= 1
     mac.wire.send(bytes(damaged))
     mac.wire.send(add_fcs(good)[:40])
-    mac.wire.send(add_fcs(good[:59]))  # a fragment whose FCS is right
+    mac.wire.send(add_fcs(good[:59]))  # a fragment with a correct FCS
     mac.wire.send(add_fcs(good[:16].ljust(1600, b"\1")))
     await mac.expect(others)
     await mac.settle(1600)
@@ -139,7 +141,7 @@ async def control_frames_are_not_delivered(dut):
     assert (counters["RX_PAUSE_FRAMES"], counters["RX_CONTROL_UNKNOWN"]) == (0, len(unknown))
     assert [counters[f"RX_{fate}"] for fate in ("FCS_ERRORS", "UNDERSIZE", "OVERSIZE")] == [1, 2, 1]
     mac.wire.send(add_fcs(good))
-    mac.wire.send(add_fcs(good[:18] + random.randbytes(200)))  # longer than it must be
+    mac.wire.send(add_fcs(good[:18] + random.randbytes(200)))  # longer than required
     await mac.settle()
     assert await mac.regs.read("STATUS", "TX_PAUSED")
     assert await mac.regs.read("RX_PAUSE_FRAMES") == 2
@@ -148,7 +150,8 @@ async def control_frames_are_not_delivered(dut):
 
 @cocotb.test()
 async def pause_is_off_unless_wanted(dut):
-    """Then such a frame is like any other to a group that nobody joined, and nothing is sent."""
+    """Without the option's bits, a pause frame is delivered like other group frames, and none is
+    sent."""
     mac = await Mac.start(dut, driver={"rx_order": 3}, PAUSE_FIFO=0x2000, PAUSE_RING=8)
     mac.wire.send(add_fcs(pause(0xFFFF)))
     await mac.settle()
@@ -162,12 +165,13 @@ async def pause_is_off_unless_wanted(dut):
     assert await mac.regs.read("RX_PAUSE_FRAMES") == await mac.regs.read("TX_PAUSE_FRAMES") == 0
 
 
-# Asked for ----------------------------------------------------------------------------------------
+# Requested ----------------------------------------------------------------------------------------
 
 @cocotb.test()
 @cocotb.parametrize(full_of=["octets", "frames"])
 async def full_fifo_requests_pause(dut, full_of):
-    """Memory takes nothing: at the mark the other end is told to pause, at the other one to go on."""
+    """Memory takes no data: at the first threshold the MAC requests a pause, at the second it ends
+    it."""
     stop, go = 4096, 6144  # of 8192
     mac = await Mac.start(dut, driver={"rx_order": 7}, PAUSE=ASK, PAUSE_QUANTUM=QUANTUM,
         PAUSE_QUANTA=0x1234, PAUSE_FIFO=stop | go << 16)
@@ -197,7 +201,7 @@ async def full_fifo_requests_pause(dut, full_of):
 
 @cocotb.test()
 async def ring_without_descriptors_requests_pause(dut):
-    """And asks again before the pause is over, until there are descriptors."""
+    """The request is repeated before the pause is over, until there are descriptors."""
     quanta = 40
     mac = await Mac.start(dut, driver={"rx_order": 6}, PAUSE_QUANTUM=QUANTUM, PAUSE_QUANTA=quanta,
         PAUSE_RING=16 | 32 << 16)
@@ -233,7 +237,8 @@ async def ring_without_descriptors_requests_pause(dut):
 
 @cocotb.test()
 async def gives_up_when_no_room_is_made(dut):
-    """After 255 in a row the MAC lets go, and asks anew when there was room once."""
+    """After 255 requests in a row, the MAC stops; it requests pauses again after there was room
+    once."""
     quanta = 16
     mac = await Mac.start(dut, PAUSE_QUANTUM=8, PAUSE_QUANTA=quanta, PAUSE_RING=0xFFFF)
     await mac.regs.write("PAUSE", ASK)
@@ -251,7 +256,8 @@ async def gives_up_when_no_room_is_made(dut):
 @cocotb.test()
 @cocotb.parametrize(how=["disabled", "halted"])
 async def stopped_ring_requests_no_pause(dut, how):
-    """It drops what comes: no pause would help, and the other end may have other things to send."""
+    """A stopped ring drops its frames: a pause would not help, and would hold other traffic of the
+    other end."""
     if not hasattr(dut, "dma_awvalid"):
         return
     mac = await Mac.start(dut, PAUSE_QUANTUM=QUANTUM, PAUSE_QUANTA=400, PAUSE_RING=0xFFFF)
@@ -273,7 +279,7 @@ async def stopped_ring_requests_no_pause(dut, how):
 
 @cocotb.test()
 async def paused_mac_requests_pause(dut):
-    """Told to pause for ever, a MAC still tells the other end so, and that it may go on."""
+    """A MAC that is paused forever still requests a pause, and ends it."""
     mac = await Mac.start(dut, PAUSE_QUANTUM=QUANTUM, PAUSE_QUANTA=0xFFFF, PAUSE=OBEY | ASK)
     mac.wire.send(add_fcs(pause(0xFFFF)))
     await mac.settle()
@@ -293,7 +299,7 @@ async def paused_mac_requests_pause(dut):
 
 @cocotb.test()
 async def pause_harms_no_frame(dut):
-    """Pauses of all lengths, and marks that come and go, in the midst of traffic both ways."""
+    """Pauses of all lengths, and thresholds that come and go, during traffic in both directions."""
     mac = await Mac.start(dut, driver={"rx_order": 5, "tx_order": 5}, PAUSE=OBEY | ASK,
         PAUSE_QUANTUM=QUANTUM, PAUSE_QUANTA=30)
     inward = [plain(random.choice((60, 61, 64, 300, 1514))) for _ in range(60)]

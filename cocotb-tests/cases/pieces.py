@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames in pieces: any pieces, wherever they lie, and what is wrong with some of them."""
+"""Frames in pieces: any pieces at any addresses, and errors in some of them."""
 
 import random
 
@@ -11,18 +11,18 @@ from bench.mac import Mac
 from cases.basics import MAX, MIN
 from moderato.gateware.registers.table import DESCRIPTOR_BYTES
 
-LIMIT = 4088  # octets that the FIFO takes of a frame
+LIMIT = 4088  # octets of a frame that the FIFO holds
 
 
 def cut(octets, most):
-    """`octets` in up to so many pieces of at least one octet, each at some offset."""
+    """Cuts `octets` into up to this many pieces of at least one octet, each at some offset."""
     count = min(random.randint(1, most), len(octets))
     edges = [0, *sorted(random.sample(range(1, len(octets)), count - 1)), len(octets)]
     return [(octets[a:b], random.randrange(64)) for a, b in zip(edges, edges[1:])]
 
 
 async def post(mac, pieces, *rest, **flags):
-    """Waits until they all fit on the ring."""
+    """Posts the pieces when all of them fit the ring."""
     if mac.driver.tx.room < len(pieces):
         await mac.driver.tx.doorbell()
     while mac.driver.tx.room < len(pieces):
@@ -31,12 +31,12 @@ async def post(mac, pieces, *rest, **flags):
     mac.driver.queue_pieces(pieces, *rest, **flags)
 
 
-# What is right ------------------------------------------------------------------------------------
+# Valid frames -------------------------------------------------------------------------------------
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5], most=[3, 18])
 async def sends_frames_of_any_pieces(dut, slow, most):
-    """Of scapy's packets, with the checksum that the first piece asks for, behind any doorbells."""
+    """Scapy's packets, with the checksum that the first piece requests, and doorbells anywhere."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     packets = [transport() for _ in range(120)]
 
@@ -61,7 +61,7 @@ async def sends_frames_of_any_pieces(dut, slow, most):
 
 @cocotb.test()
 async def packs_every_offset_at_every_fill(dut):
-    """Two pieces: the second one begins in each octet of a word, behind each octet of another."""
+    """Two pieces: the second one starts at each octet of a word, after each number of octets."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     cases = [(first, offset, second) for first in range(1, 18) for offset in range(8)
              for second in (1, 7, 8, 9, 16, 43)]
@@ -96,7 +96,7 @@ async def pieces_of_one_octet(dut):
 
 @cocotb.test()
 async def waits_for_last_piece(dut):
-    """MORE in the last descriptor of a doorbell: nothing is sent, nothing ends but those pieces."""
+    """MORE in the last descriptor of a doorbell: nothing is sent, and only those pieces complete."""
     mac = await Mac.start(dut)
     for _ in range(10):
         frame = plain(random.randrange(MIN, 300))
@@ -119,7 +119,7 @@ async def waits_for_last_piece(dut):
 @cocotb.test()
 @cocotb.parametrize(pieces=[1, 2, 5])
 async def the_line_rate_in_pieces(dut, pieces):
-    """1000 Mb/s: the wire does not wait for frames that are put together."""
+    """1000 Mb/s: the wire does not wait for frames that are assembled."""
     mac = await Mac.start(dut, driver={"tx_order": 6})
     frames = [plain(MIN) for _ in range(60 if pieces < 5 else 0)] + [plain(MAX) for _ in range(20)]
 
@@ -137,12 +137,13 @@ async def the_line_rate_in_pieces(dut, pieces):
     assert mac.wire.took <= octets * 1.01
 
 
-# What is wrong ------------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------------------
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.4])
 async def aborts_bad_frames(dut, slow):
-    """A piece of no octets, one too many, one that memory refuses: ERROR from there on, nothing sent."""
+    """An empty piece, one octet too many, or a failed read: ERROR from that piece on, and nothing
+    is sent."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     driver, refused = mac.driver, set()
     mac.memory.refuse(reads=lambda address: address in refused)
@@ -182,7 +183,8 @@ async def aborts_bad_frames(dut, slow):
 
 @cocotb.test()
 async def the_longest_frame_in_pieces(dut):
-    """The FIFO takes 4088 octets, one more spoils the frame: however many words of memory they touch."""
+    """The FIFO holds 4088 octets, and one more aborts the frame, however many words of memory they
+    touch."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     for length in (LIMIT, LIMIT + 1, LIMIT, LIMIT + 1, LIMIT + 1, LIMIT):
         frame = plain(length)
@@ -200,8 +202,8 @@ async def the_longest_frame_in_pieces(dut):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.3])
 async def stops_within_frame(dut, slow):
-    """At any moment, with a frame that is not whole, or a FIFO that is full: idle comes, and what was
-    told to be sent is sent. A part of a frame does not enter the next one."""
+    """Stops at any moment, with a partial frame, or with a full FIFO: the ring becomes idle, and
+    completed frames are sent. No part of a frame enters the next one."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 6})
     driver = mac.driver
     for round in range(30):
@@ -221,7 +223,7 @@ async def stops_within_frame(dut, slow):
         last = plain(100)
         await driver.start()
         await driver.send(last)
-        # One that was handed over with MORE in its last piece looks whole here, and is not sent.
+        # A frame handed over with MORE in its last piece looks complete here, and is not sent.
         for frame in [inserted(frame, 14, 40) for frame in frames[:min(whole, 5)]]:
             assert await mac.wire.receive() == frame
         got = await mac.wire.receive()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The whole MAC while its FIFOs are full to the brim, or memory's answers come all at once."""
+"""The whole MAC with full FIFOs, or with all of memory's answers at once."""
 
 import random
 
@@ -13,9 +13,9 @@ from cases.basics import MAX, MIN, transmit
 
 @cocotb.test()
 async def the_tx_fifo_is_always_full(dut):
-    """Short frames, which are padded, before long ones, on a wire slower than memory: each word of
-    the FIFO's room is used as soon as it is free, and not before. Padding is no room: of five
-    frames four are short, so that it often is what the FIFO waits for."""
+    """Short frames, which are padded, before long ones, on a wire slower than memory. Each word of
+    the FIFO is used as soon as it is free, and not before. Padding takes no room: four of five
+    frames are short, so that the FIFO often waits for one."""
     mac = await Mac.start(dut, link=100, driver={"tx_order": 6})
     lengths = [random.randint(400, MAX) if n % 5 == 0 else random.randint(1, 20)
                for n in range(125)]
@@ -25,7 +25,7 @@ async def the_tx_fifo_is_always_full(dut):
 @cocotb.test()
 @cocotb.parametrize(lengths=[(MIN, 500, MIN), (MIN, 500, 500, MIN), (110, 500, MIN, 500)])
 async def acknowledgements_arrive_at_once(dut, lengths):
-    """Frames of one burst around those that do not fit: each status is that of its own frame."""
+    """Frames of one burst next to frames that do not fit: each status belongs to its own frame."""
     mac = await Mac.start(dut, driver={"buffer": 128})
     acknowledgements = mac.memory.ram.write_if.b_channel
     for _ in range(12):

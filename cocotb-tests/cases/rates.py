@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cases of wires that have more than one rate."""
+"""Tests of wires with more than one rate."""
 
 import random
 
@@ -19,7 +19,7 @@ CHANGES = {"mac_mii": (100, 10, 100),
 @cocotb.test()
 @cocotb.parametrize(link=[10, 100, 1000])
 async def keeps_the_rate_of_the_line(dut, link):
-    """Short and long frames with the shortest gap, both ways at once: nothing is lost."""
+    """Short and long frames with the shortest gap, in both directions at once: none is lost."""
     mac = await Mac.start(dut, link=link, driver={"rx_order": 5, "tx_order": 5})
     short = 40 if link == 1000 else 8
     octets = await keep_the_line_rate(mac, [MIN] * short + [MAX, 61, 62, 63, 64, 65])
@@ -31,12 +31,12 @@ async def keeps_the_rate_of_the_line(dut, link):
 
 @cocotb.test()
 async def follows_the_rate(dut):
-    """It changes under load: what is on the wire may be lost, none of it arrives damaged, and from
-    then on all of it arrives."""
+    """The rate changes under load. Frames on the wire may be lost, none arrives damaged, and all
+    later ones arrive."""
     before, *links = CHANGES[dut._name]
     mac = await Mac.start(dut, link=before, driver={"rx_order": 6, "tx_order": 6})
     for link in links:
-        count = 8 if 10 in (before, link) else 30  # no more than have begun when it changes, or follow
+        count = 8 if 10 in (before, link) else 30  # on the wire during the change, or after it
         before = link
         inward, outward = ([plain(random.randrange(MIN, 200)) for _ in range(count)]
                            for _ in range(2))
@@ -49,7 +49,7 @@ async def follows_the_rate(dut):
         mac.phy_clocks = mac.wire.change(mac.phy_clocks, link)
         await mac.wire.sent()
         await mac.driver.reclaim_all()
-        await mac.clocks(mac.wire.wake + 200 * int(mac.wire.octet_ns))  # what was in the FIFOs
+        await mac.clocks(mac.wire.wake + 200 * int(mac.wire.octet_ns))  # the frames in the FIFOs
         while (frame := mac.driver.receive()) is not None:
             assert frame.data in inward, "damaged, and nobody saw it"
         mac.wire.forget()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Resets of one clock domain, or two, under traffic both ways.
+"""Resets of one or two clock domains, under traffic in both directions.
 
-What is on its way in a domain that is reset is lost at most. All else arrives, once and whole.
+Only frames in a domain that is reset may be lost. All others arrive, once and complete.
 """
 
 import random
@@ -18,8 +18,7 @@ from cases.stamps import start_clock
 
 RESETS = 12
 ORDER = {"driver": {"rx_order": 6, "tx_order": 6}}
-# By the names of tests. "crg" is what software does by the register of LiteEth's PHY: both of its
-# domains.
+# By the names of tests. "crg" is software's reset of LiteEth's PHY, of both of its domains.
 DOMAINS = {"rx": ("eth_rx",), "tx": ("eth_tx",), "rx_tx": ("eth_rx", "eth_tx"), "crg": ("crg",),
            "sys": ("sys",), "sys_rx": ("sys", "eth_rx"), "sys_tx": ("sys", "eth_tx")}
 LINK = {"mac_rgmii_rates": 100}  # Mb/s, by device
@@ -27,7 +26,7 @@ MARGIN = 24  # octet times that a frame's last octets take to the FIFO between t
 
 
 class Receiving:
-    """Frames to the MAC, one behind the other until `stopped`; `make` makes one."""
+    """Sends frames to the MAC back to back until `stopped`; `make` makes one."""
 
     def __init__(self, mac, make=lambda: plain(random.randrange(60, 200))):
         self.mac, self.make = mac, make
@@ -49,14 +48,15 @@ class Receiving:
 
     @property
     def times(self):
-        """When each one began on the wire, and when it had surely left the PHY's clock domain."""
+        """For each frame, when it started on the wire, and when it had left the PHY's clock domain
+        for certain."""
         octet = self.mac.wire.octet_ns
         return [(start - 9 * octet, end + MARGIN * octet)
                 for start, end in zip(self.mac.wire.starts, self.ends, strict=True)]
 
 
 async def left(mac):
-    """What left the MAC: frames without FCS, and None for each that broke off."""
+    """Frames that left the MAC, without FCS, and None for each truncated one."""
     frames = []
     while mac.wire.waiting():
         frame = await mac.wire.sink.recv()
@@ -71,18 +71,18 @@ async def left(mac):
 
 
 def are_part(some, of):
-    """In the same order, each at most once."""
+    """Whether the frames occur in the same order, each at most once."""
     rest = iter(of)
     return all(any(frame == other for other in rest) for frame in some)
 
 
 def asks(mac):
-    """For a stamp, if there are stamps."""
+    """Requests a stamp, if there are stamps."""
     return {"TIMESTAMP": 1} if mac.driver.stamping else {}
 
 
 async def pulse(dut, domains):
-    """A reset of these, which begins and ends in each at a moment of its own."""
+    """A reset of these domains; it starts and ends in each at a different time."""
     async def one(name):
         reset = getattr(dut, f"{name}_rst")
         clock = dut.sys_clk if name == "crg" else getattr(dut, f"{name}_clk")
@@ -96,7 +96,7 @@ async def pulse(dut, domains):
 
 
 async def both_are_whole(mac):
-    """The next frames, after all that came before."""
+    """The next frame of each direction arrives, after all before it."""
     frame = plain(100)
     await mac.driver.send(frame)
     assert await mac.wire.receive() == frame
@@ -107,7 +107,7 @@ async def both_are_whole(mac):
 @cocotb.test()
 @cocotb.parametrize(which=["rx", "tx", "rx_tx", "crg"])
 async def resets_phy_domain(dut, which):
-    """While the MAC goes on."""
+    """The MAC is not reset."""
     domains = DOMAINS[which]
     mac = await Mac.start(dut, LINK.get(dut._name), **ORDER)
     octet = mac.wire.octet_ns
@@ -155,7 +155,7 @@ async def resets_phy_domain(dut, which):
     times = receiving.times
     assert not [n for n in lost if domains == ("eth_tx",) or not hit(*times[n])]
     counted = await mac.regs.read("RX_FCS_ERRORS") + await mac.regs.read("RX_UNDERSIZE")
-    # On 1000BASE-X a frame's end is not told before both ends have a link again.
+    # On 1000BASE-X a frame's end is not reported before both ends have a link again.
     lasts = [(9 + len(frame) + 4) * octet for frame in receiving.frames]
     cut = [n for n in lost if any(
         40 * octet < start - times[n][0] < min(lasts[n], times[n][1] - times[n][0] - MARGIN * octet)
@@ -168,13 +168,13 @@ async def resets_phy_domain(dut, which):
 @cocotb.test()
 @cocotb.parametrize(which=["sys", "sys_rx", "sys_tx"])
 async def system(dut, which):
-    """While the PHY goes on."""
+    """The PHY is not reset."""
     await system_is_reset(dut, DOMAINS[which])
 
 
 @cocotb.test()
 async def resets_system_with_stopped_clock(dut):
-    """As that of a PLL."""
+    """A reset like that of a PLL."""
     await system_is_reset(dut, stands=True)
 
 
@@ -200,7 +200,7 @@ async def system_is_reset(dut, domains=("sys",), stands=False):
         await pulse(dut, domains)
         await mac.driver.start()
         if hits_phy:
-            await mac.clocks(300)  # LiteEth holds it for 256
+            await mac.clocks(300)  # LiteEth holds it for 256 clocks
         started = get_sim_time("ns")
         zero = await start_clock(mac, 0) if mac.driver.stamping else None
         await Timer(int(1000 * octet), "ns")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rings where things go wrong: invalid descriptors, odd buffers, refusing memory, restarts."""
+"""Error cases of the rings: invalid descriptors, odd buffers, bus errors, restarts."""
 
 import random
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from moderato.gateware.registers.table import DESCRIPTOR_BYTES
 
 @contextmanager
 def refusing(mac, kind, *ranges):
-    """Memory answers `kind` ("read", "write") of these address ranges with an error."""
+    """Memory returns an error for accesses of `kind` ("read", "write") to these address ranges."""
     interface = getattr(mac.memory.ram, f"{kind}_if")
     name = f"_{kind}"
     access = getattr(interface, name)
@@ -44,7 +44,7 @@ def ring_range(ring):
 @cocotb.parametrize(slow=[0.0, 0.2, 0.4], spec=[
     [(200, 0), (0, 0), (4, 0)], [(500, 0), (0, 0), (0, 0), (14, 2)], [(64, 0), (0xFFFF, 0), (1, 7)]])
 async def one_word_frame_after_invalid_descriptor(dut, slow, spec):
-    """Its only word arrives right behind those of the frame before the invalid one."""
+    """The frame's only word arrives right after those of the frame before the invalid one."""
     mac = await Mac.start(dut, slow=slow)
     for _ in range(20):
         frames = [plain(max(length, 14))[:length] for length, _ in spec]
@@ -66,7 +66,8 @@ async def one_word_frame_after_invalid_descriptor(dut, slow, spec):
 @cocotb.test()
 @cocotb.parametrize(size=range(120, 136))
 async def writes_only_within_buffer(dut, size):
-    """LENGTH of every residue: its whole words are used, the driver's model checks the rest."""
+    """LENGTH with every remainder: the MAC uses whole words only; the driver's model checks the
+    others."""
     mac = await Mac.start(dut, driver={"buffer": size})
     for length in range(size - RX_OFFSET - 8, size + 1):
         frame = plain(length)
@@ -78,12 +79,12 @@ async def writes_only_within_buffer(dut, size):
         assert set(mac.memory.ram.read(address + size, 16)) == {CANARY}, length
 
 
-# Memory that refuses ------------------------------------------------------------------------------
+# Bus errors ---------------------------------------------------------------------------------------
 
 @cocotb.test()
 @cocotb.parametrize(length=[MIN, 300], place=["first", "last"])
 async def data_bus_error_is_frame_error(dut, length, place):
-    """One word that could not be written or read: ERROR there, and only there."""
+    """One word could not be written or read: that frame has ERROR, and only that one."""
     mac = await Mac.start(dut)
     frames = [plain(length) for _ in range(5)]
     buffer, _ = mac.driver.rx.posted[2]
@@ -114,7 +115,7 @@ async def data_bus_error_is_frame_error(dut, length, place):
 
 
 async def halt(mac, direction, what):
-    """Brings a ring to a halt after two completions; returns when it is."""
+    """Halts a ring after two completions; returns when it is halted."""
     ring = getattr(mac.driver, direction.lower())
     if what == "fetch":
         kind, broken = "read", ring_range(ring)
@@ -150,7 +151,8 @@ async def halt(mac, direction, what):
 @cocotb.test()
 @cocotb.parametrize(direction=["RX", "TX"], what=["fetch", "status"])
 async def halted_ring_restarts(dut, direction, what):
-    """What memory refused is never completed; the interrupt tells; a restart of the ring mends."""
+    """A descriptor whose access failed is never completed. The interrupt reports it, and a restart
+    of the ring clears it."""
     other = {"RX": "TX", "TX": "RX"}[direction]
     mac = await Mac.start(dut, post=False)
     ring, line = getattr(mac.driver, direction.lower()), getattr(dut, f"irq_{direction.lower()}")
@@ -164,7 +166,7 @@ async def halted_ring_restarts(dut, direction, what):
         done += 1
     assert done == 2
 
-    # A driver that does not know of it, as one of 1.0, hears nothing; another one is told.
+    # A driver that does not set HALT_INTERRUPT, like that of 1.0, gets no interrupt.
     await mac.clocks(200)
     assert not int(line.value)
     await mac.driver.enable(HALT_INTERRUPT=1)
@@ -203,7 +205,7 @@ async def halted_ring_restarts(dut, direction, what):
 
 @cocotb.test()
 async def counts_read_and_write_errors(dut):
-    """Both directions run into them all the time, often in the same clock."""
+    """Both directions have errors all the time, often in the same clock."""
     mac = await Mac.start(dut, driver={"tx_order": 6, "rx_order": 6})
     told = 0
 
@@ -232,14 +234,14 @@ async def counts_read_and_write_errors(dut):
 
 @cocotb.test()
 async def status_follows_all_data(dut):
-    """No status is even offered to memory while it has not acknowledged the frame's data."""
+    """A status is not even offered to memory before memory has acknowledged the frame's data."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, slow=0.3)
     ring = ring_range(mac.driver.rx)
     owed, ended = [], 0   # bursts of data not acknowledged, in order
 
     async def watch():
         nonlocal ended
-        kinds = []        # of bursts under way
+        kinds = []        # of bursts in progress
         while True:
             await RisingEdge(dut.sys_clk)
             if int(dut.dma_bvalid.value) and int(dut.dma_bready.value):
@@ -270,7 +272,7 @@ async def status_follows_all_data(dut):
 
 @cocotb.test()
 async def discards_frames_received_before_start(dut):
-    """Idle is told when the FIFO is empty; a frame that was cut in two by a stop is dropped, too."""
+    """RX_IDLE is set when the FIFO is empty; a frame that a stop has truncated is dropped, too."""
     for starved in (True, False):
         mac = await Mac.start(dut, post=False)
         if starved:
@@ -294,7 +296,7 @@ async def discards_frames_received_before_start(dut):
 @cocotb.test()
 @cocotb.parametrize(first=range(4, 52, 5))
 async def drops_frame_cut_by_stop(dut, first):
-    """Disabled and enabled again while it arrives, as fast as the bus can."""
+    """Disabled and enabled again while a frame arrives, as fast as the bus allows."""
     mac = await Mac.start(dut, link=100, post=False)
     mac.wire.send(add_fcs(plain(200)))
     await mac.clocks(32*first)
@@ -312,7 +314,7 @@ async def drops_frame_cut_by_stop(dut, first):
 @cocotb.test()
 @cocotb.parametrize(clocks=[60, 300, 1100, 3000])
 async def completed_means_sent(dut, clocks):
-    """Transmission is stopped at any moment: what completed is sent, then or later, and nothing else."""
+    """Transmission stops at any moment: completed frames are sent, then or later, and no others."""
     mac = await Mac.start(dut, link=100, driver={"tx_order": 5})
     frames = [plain(random.choice((MIN, 200, 700))) for _ in range(32)]
     for frame in frames:
@@ -323,7 +325,7 @@ async def completed_means_sent(dut, clocks):
     errors = mac.driver.reclaim()
     completed = errors.count(False)
     assert 0 < completed < 32
-    # Where a frame may come in pieces, some of it may be in the FIFO when that is full.
+    # With frames in pieces, a part of one may be in the FIFO when it is full.
     assert not any(errors[:completed]) and (completed == len(errors) or dut._name == "mac_gather")
     await mac.driver.start()
     frames = frames[:completed] + [plain(100)]
@@ -338,7 +340,7 @@ async def completed_means_sent(dut, clocks):
 
 @cocotb.test()
 async def silent_completions_stay_silent_after_a_rearm(dut):
-    """The driver re-arms without having looked: nothing counts that was not to count."""
+    """The driver re-arms without polling: silent completions still do not count."""
     mac = await Mac.start(dut, TX_FRAMES=1)
     await mac.driver.send(plain(MIN), NO_INTERRUPT=1)
     await mac.clocks(500)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""TCP segments cut by the MAC, as scapy makes each of them, from any headers and any pieces."""
+"""TCP segments cut by the MAC, compared with scapy's, with any headers and any pieces."""
 
 import random
 from dataclasses import dataclass
@@ -22,7 +22,8 @@ ONCE_FIRST, ONCE_LAST = 0x80, 0x09  # CWR; FIN and PSH
 
 @dataclass
 class Packet:
-    """`headers` as the stack hands them over, of `payload`; `cut` has to leave, padded (`right`)."""
+    """`headers` as the stack hands them over, with `payload`; `cut` frames must leave, padded
+    (`right`)."""
     headers: bytes
     payload: bytes
     network: int
@@ -40,8 +41,8 @@ class Packet:
 
 
 def packet(octets, mss, version=None, usual=False):
-    """Any headers, which are those of RFC 9293, 791, 8200 in each segment; `usual`: as Linux' TCP has
-    them, with a time stamp and nothing else."""
+    """Any headers: each segment has those of RFC 9293, 791, 8200. `usual`: like Linux' TCP, with
+    only a time stamp option."""
     version = version or random.choice((4, 6))
     flags = random.getrandbits(8)
     sequence = random.choice((random.getrandbits(32), 2**32 - random.randrange(1, 5000)))
@@ -78,7 +79,7 @@ def packet(octets, mss, version=None, usual=False):
     start = len(headers) - len(tcp)
     at = len(head)
     headers[start + 16:start + 18] = summed(pseudo).to_bytes(2, "little")
-    # What the MAC is not to rely on.
+    # The MAC must not depend on these.
     if version == 4:
         headers[at + 2:at + 4] = headers[at + 10:at + 12] = random.randbytes(2)
     else:
@@ -103,12 +104,12 @@ async def room(mac, count):
         await RisingEdge(mac.dut.sys_clk)
 
 
-# What is right ------------------------------------------------------------------------------------
+# Valid packets ------------------------------------------------------------------------------------
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def segments_match_scapy(dut, slow):
-    """IPv4 and IPv6, options, VLAN tags, flags, numbers that wrap; other frames in between."""
+    """IPv4 and IPv6, options, VLAN tags, flags, numbers that wrap; other frames between."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     assert await mac.regs.read("FEATURES", "SEGMENT") == 1
     sent = []
@@ -162,7 +163,8 @@ async def segments_packet_at_line_rate(dut, version, mss, pieces):
 
 @cocotb.test()
 async def pieces_end_where_segments_do(dut):
-    """One octet before, with them, one behind; a piece may be of many segments, a segment of many."""
+    """Pieces end one octet before, at, and one octet after the ends of segments. A piece may have
+    many segments, and a segment many pieces."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     for mss in (16, 17, 100):
         for ends in ((mss,), (mss - 1, mss + 1), (mss, 2*mss), (1, mss + 1, 2*mss + 1), (3*mss,)):
@@ -181,7 +183,7 @@ async def pieces_end_where_segments_do(dut):
 
 @cocotb.test()
 async def the_longest_headers_and_segments(dut):
-    """Headers of 256 octets, as tunnels have them; a segment that fills the FIFO."""
+    """Headers of 256 octets, as in tunnels; a segment that fills the FIFO."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     p = packet(9000, 1000)
     outer = random.randbytes(256 - len(p.headers))
@@ -203,13 +205,13 @@ async def the_longest_headers_and_segments(dut):
     assert (await mac.driver.reclaim_all())[-posted:] == [not fits]*posted
 
 
-# What is wrong ------------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------------------
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.4])
 async def aborts_bad_packets(dut, slow):
-    """Headers without sense, other payload than was told, refusals: ERROR from there on; segments before
-    may have left, no other frame suffers."""
+    """Invalid headers, a payload unlike the announced one, bus errors: ERROR from that piece on.
+    Earlier segments may have left, and no other frame is affected."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     driver, refused = mac.driver, set()
     mac.memory.refuse(reads=lambda address: address in refused)
@@ -262,7 +264,7 @@ async def aborts_bad_packets(dut, slow):
         assert not at_header or all(errors)
         assert not refuse or errors == [n >= where for n in range(posted)]
         assert not empty or errors == [n > where for n in range(posted)]
-        # Whole segments up to there, each as it would have been but for what ends the packet.
+        # Whole segments up to there, with the contents that they have without the error.
         got = []
         while (frame := await mac.wire.receive()) != padded(after):
             got.append(frame)
@@ -274,7 +276,7 @@ async def aborts_bad_packets(dut, slow):
             behind = empty and where == len(pieces) - 1
             assert got == p.right[:len(got)] and (len(got) < len(p.right)) != behind
         else:
-            # If there is more than was told, the last segment of that may be a short one.
+            # With surplus payload, the last segment of the announced payload may be short.
             assert len(got) in (min(told, octets) // mss, -(-told // mss) if told < octets else None)
         refused.clear()
     await mac.settle()
@@ -284,7 +286,8 @@ async def aborts_bad_packets(dut, slow):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.3])
 async def stops_within_packet(dut, slow):
-    """At any moment: idle comes, and what leaves is a beginning of the packet, segment by segment."""
+    """Stops at any moment: the ring becomes idle, and a prefix of the packet leaves, segment by
+    segment."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5})
     driver = mac.driver
     for n in range(16):
@@ -306,7 +309,7 @@ async def stops_within_packet(dut, slow):
 
 @cocotb.test()
 async def stops_while_headers_wait(dut):
-    """For a FIFO that a slow wire leaves full: the next packet is cut all the same."""
+    """The headers wait for a FIFO that a slow wire keeps full: the next packet is still cut."""
     mac = await Mac.start(dut, link=100, driver={"tx_order": 5})
     driver = mac.driver
     for _ in range(3):
@@ -329,7 +332,7 @@ async def stops_while_headers_wait(dut):
 
 @cocotb.test()
 async def segment_flag_only_in_first_descriptor(dut):
-    """SEGMENT within a frame says nothing."""
+    """SEGMENT within a frame has no effect."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     for _ in range(20):
         frame = plain(random.randrange(MIN, 300))

@@ -23,7 +23,7 @@ CASES = [basics]
 @cocotb.test()
 @cocotb.parametrize(link=[10, 100, 1000])
 async def keeps_the_line_rate(dut, link):
-    """Back to back both ways: nothing is lost, and the wire carries frames without a pause."""
+    """Back to back in both directions: no frame is lost, and the wire has no pauses."""
     mac = await Mac.start(dut, link=link, driver={"rx_order": 5, "tx_order": 5})
     lengths = {10: [MIN] * 6, 100: [MIN] * 25 + [MAX] * 5, 1000: [MIN] * 100 + [MAX] * 20}[link]
     octets = await keep_the_line_rate(mac, lengths)
@@ -33,7 +33,7 @@ async def keeps_the_line_rate(dut, link):
 
 @cocotb.test()
 async def stops_while_the_link_is_down(dut):
-    """The wire takes nothing, both FIFO and ring are full of frames: disabling still ends idle."""
+    """The wire takes no frames; both FIFO and ring are full. After disabling, the MAC becomes idle."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     dut.pads_link_mbps.value = 0
     for _ in range(32):
@@ -47,13 +47,13 @@ async def stops_while_the_link_is_down(dut):
     frame = plain(100)
     await mac.driver.send(frame)
     while (await mac.wire.receive()) != frame:
-        pass  # what was in the FIFO
+        pass  # the frames in the FIFO
 
 
 @cocotb.test()
 @cocotb.parametrize(direction=["RX", "TX"], held=["answers of reads", "acknowledgements of writes"])
 async def idle_waits_for_memory(dut, direction, held):
-    """STATUS says idle only when the bus has answered all: the driver frees memory on its word."""
+    """STATUS shows idle only after the bus has answered all accesses: the driver then frees memory."""
     mac = await Mac.start(dut, rx=direction == "RX", tx=direction == "TX", post=False)
     ram = mac.memory.ram
     channel = ram.read_if.r_channel if held == "answers of reads" else ram.write_if.b_channel
@@ -74,7 +74,7 @@ async def idle_waits_for_memory(dut, direction, held):
 
 @cocotb.test()
 async def phy_errors_are_fcs_errors(dut):
-    """A frame that the PHY marks is dropped although its FCS is right."""
+    """A frame that the PHY marks is dropped although its FCS is correct."""
     mac = await Mac.start(dut)
     good = [plain(100) for _ in range(4)]
     for frame in good:
@@ -100,7 +100,8 @@ async def jumbo_frames_up_to_the_fifo(dut):
 @cocotb.test()
 @pytest.mark.slow
 async def index_wraps(dut):
-    """More frames than the free-running index counts, both ways, with re-arms all along."""
+    """More frames than the free-running index counts, in both directions, with re-arms all the
+    time."""
     mac = await Mac.start(dut, driver={"rx_order": 6, "tx_order": 6}, RX_FRAMES=16,
         RX_ABSOLUTE_TIMER=5000)
     total, batch = 2**16 + 224, 40  # whole batches
@@ -122,12 +123,13 @@ async def index_wraps(dut):
 
 @cocotb.test()
 async def delays_grow_while_the_cpu_is_busy(dut):
-    """A driver that re-arms at once gets its frames at once; one that does so late, when it must."""
+    """A driver that re-arms at once gets its frames at once; one that re-arms late gets them late."""
     window, least, longest = 1 << WINDOW_BITS, 50, 3000
     mac = await Mac.start(dut, RX_ABSOLUTE_TIMER=least, RX_PACING_LONGEST=longest)
 
     async def delay_of_a_frame(work):
-        """Clocks from its completion to the interrupt; the driver re-arms after `work` clocks."""
+        """Clocks from the frame's completion to the interrupt; the driver re-arms after `work`
+        clocks."""
         mac.wire.send(add_fcs(plain(MIN)))
         while mac.driver.receive() is None:
             await mac.clocks(1)
@@ -155,7 +157,7 @@ async def delays_grow_while_the_cpu_is_busy(dut):
 
 # Registers ----------------------------------------------------------------------------------------
 
-# What these devices say of their options; all other fields are 0.
+# Options that these devices report; all other fields are 0.
 TOLD = {
     "CAPABILITY": {"MAX_RING_ORDER": registers.MAX_RING_ORDER, "TIMER_BITS": registers.TIMER_BITS,
                    "RX_FIFO_ORDER": 13, "TX_FIFO_ORDER": 12, "URGENT": 1, "PACING": 1},

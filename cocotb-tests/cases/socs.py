@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC in a SoC, behind LiteX's own interconnect.
+"""The MAC in a SoC, on LiteX's own interconnect.
 
-Its registers by accesses of every width, and its DMA, while memory refuses each access in its turn.
+Tests its registers by accesses of every width, and its DMA with an error of each access in turn.
 """
 
 import random
@@ -22,11 +22,11 @@ from moderato.gateware.registers import table as registers
 CASES = [masters.descriptor_bus_error_halts_ring, masters.each_write_error_of_received_frame,
          masters.each_read_error_of_sent_frame, masters.random_frames_both_ways]
 WORD = 4  # bytes
-PAIR = TABLE["HASH_LOW"].offset  # of two registers, which are all bits
+PAIR = TABLE["HASH_LOW"].offset  # of two registers that use all bits
 
 
 class WishboneHost:
-    """The master at host_..., as cocotbext-axi's are used."""
+    """The master at host_..., with the interface of cocotbext-axi's."""
 
     def __init__(self, dut):
         self.dut, self.width = dut, len(dut.host_dat_w) // 8
@@ -34,7 +34,7 @@ class WishboneHost:
             getattr(dut, f"host_{name}").value = 0
 
     async def access(self, address, length, data=None):
-        """(what was read, whether it was answered with ACK): in one access."""
+        """One access; returns (the value read, whether it ended with ACK)."""
         dut, lane = self.dut, address % self.width
         assert lane + length <= self.width
         dut.host_adr.value = address // self.width
@@ -58,7 +58,7 @@ class AXIHost:
     def __init__(self, dut):
         kind, bus = (AxiMaster, AxiBus) if hasattr(dut, "host_awlen") else (AxiLiteMaster, AxiLiteBus)
         self.master = kind(bus.from_prefix(dut, "host"), dut.sys_clk, dut.sys_rst)
-        self.width = 2*WORD  # of an access, whatever it takes
+        self.width = 2*WORD  # of the longest access, on any bus
 
     async def access(self, address, length, data=None):
         if data is None:
@@ -69,7 +69,7 @@ class AXIHost:
 
 
 class SoC:
-    """The MAC in it, `regs` and `host`: two masters at its registers."""
+    """The MAC in a SoC, with two masters for its registers: `regs` and `host`."""
 
     @classmethod
     async def start(cls, dut, **settings):
@@ -80,13 +80,14 @@ class SoC:
         return soc
 
     async def access(self, *words):
-        """By the host; each is answered soon."""
+        """An access by the host, which must end soon."""
         return await with_timeout(self.host.access(*words), 10, "us")
 
 
 @cocotb.test()
 async def each_access_is_answered(dut):
-    """Of any bytes: a register is written if all of its bytes are, or else not, and that is told."""
+    """Accesses of any bytes: a register is written only if all of its bytes are, and partial writes
+    return an error."""
     soc = await SoC.start(dut, enable=False)
     held = bytearray(2*WORD)
     await soc.access(REGISTERS + PAIR, WORD, bytes(WORD))
@@ -112,7 +113,7 @@ async def each_access_is_answered(dut):
 
 @cocotb.test()
 async def serves_narrow_master(dut):
-    """Of 32 bits, whatever the bus has: writes of less than a word are refused, and nothing hangs."""
+    """A 32-bit master on any bus: writes of less than a word return an error, and nothing hangs."""
     soc = await SoC.start(dut, enable=False)
     at, value = PAIR + WORD, 0
     for sel in [*range(1, 16)]*2:
@@ -124,7 +125,7 @@ async def serves_narrow_master(dut):
 
 @cocotb.test()
 async def two_masters_at_once(dut):
-    """Each gets its own answers, while the MAC's DMA uses the bus, too."""
+    """Each master gets its own responses, while the MAC's DMA uses the bus, too."""
     soc = await SoC.start(dut, driver={"rx_order": 5})
     frames = [plain(random.randrange(MIN, 300)) for _ in range(20)]
     for frame in frames:
@@ -148,8 +149,9 @@ async def two_masters_at_once(dut):
 
 @cocotb.test()
 async def interrupts_behind_csrs(dut):
-    """LiteX's registers of each line: it passes from reset on, as the MAC says. (By the narrow master:
-    LiteX's converter from 64 bits of AXI to 32 takes a beat's upper half for the next one's lower.)"""
+    """LiteX's event registers of each line: an interrupt passes from reset on, as the MAC raises
+    it. (Read by the narrow master: LiteX's converter from 64 bits of AXI to 32 mistakes a beat's
+    upper half for the next one's lower.)"""
     soc = await SoC.start(dut, RX_FRAMES=1, TX_FRAMES=1)
     driver, frame = soc.mac.driver, plain(MIN)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Time stamps against the wire's own, on all wires.
+"""Time stamps against the wire's own times, on all wires.
 
-A stamp may be late by what the PHY takes, and by up to a period of the system clock (timestamp.py);
-another one where the model of a crossing takes a bit a clock late at random (ecp5_cells.v).
+A stamp may be late by the PHY's delay, and by up to a period of the system clock (timestamp.py). It
+may be late by another period where the model of a crossing delays bits at random (ecp5_cells.v).
 """
 
 import random
@@ -17,8 +17,8 @@ from bench.wires.wire import SYS_PERIOD_NS, SimWire, add_fcs
 from bench.models.wishbone import field
 from cases.basics import MAX, MIN
 
-# What the PHY takes from the wire's start of a frame on, in ns, by device and Mb/s: received, sent. What
-# is sent starts on the wire later than it is stamped.
+# The PHY's delay from the start of a frame on the wire, in ns, by device and Mb/s: received, sent.
+# A sent frame starts on the wire later than its stamp.
 PHY = {
     ("mac_gmii", None): (0, -8),
     ("mac_rgmii", None): (24, 0),
@@ -30,7 +30,7 @@ PHY = {
     ("mac_rmii", 100): (80, 40),
     ("mac_1000basex", None): (8, -16),
 }
-LATE_BITS = "mac_rgmii", "mac_rmii", "mac_1000basex"  # where the model of a crossing is as above
+LATE_BITS = "mac_rgmii", "mac_rmii", "mac_1000basex"  # with the model of a crossing as above
 
 
 def sys_period(mac):
@@ -45,7 +45,8 @@ async def command(mac, name, value=None):
 
 
 async def start_clock(mac, time):
-    """Sets it, and lets it go as fast as simulated time. Returns its time when that was 0."""
+    """Sets the clock, and starts it at the rate of simulated time. Returns its time at the
+    simulation's start."""
     increment = round(sys_period(mac) * 2**32)
     await mac.regs.write("TIME_INCREMENT_NS", increment >> 32)
     await mac.regs.write("TIME_INCREMENT", increment & 0xFFFFFFFF)
@@ -60,7 +61,7 @@ async def stamp_received(mac, on=True):
 
 
 def latency(stamps, starts, zero):
-    """The least and the largest, in ns."""
+    """The least and the largest latency, in ns."""
     late = [stamp - zero - start for stamp, start in zip(stamps, starts, strict=True)]
     return min(late), max(late)
 
@@ -72,9 +73,10 @@ def misleading(length):
 
 
 async def measure(dut, link=None, count=40):
-    """Frames both ways at once, with gaps of any length: how late the stamps of each direction are."""
+    """Frames in both directions at once, with gaps of any length: the latencies of the stamps of
+    each direction."""
     mac = await Mac.start(dut, link, driver={"rx_order": 6, "tx_order": 6})
-    zero = await start_clock(mac, 0x1_FFFF_FF00)  # the lower word soon wraps
+    zero = await start_clock(mac, 0x1_FFFF_FF00)  # the lower word wraps soon
     await stamp_received(mac)
     inward, outward = ([random.choice((plain, misleading))(random.choice((MIN, 61, 99)))
                         for _ in range(count)] for _ in range(2))
@@ -100,7 +102,7 @@ async def measure(dut, link=None, count=40):
         assert got.data == frame
         received.append(got.stamp)
     assert None not in mac.driver.stamps and None not in received
-    # Of a sent frame the lower word.
+    # A sent frame's stamp has the lower word only.
     sent = [stamp + (0x2_0000_0000 if stamp < 2**31 else 0x1_0000_0000) for stamp in mac.driver.stamps]
     return latency(received, mac.wire.starts, zero), latency(sent, left, zero)
 
@@ -111,19 +113,19 @@ async def frames_are_stamped(dut):
 
 
 async def are_stamped(dut, link=None):
-    """Each frame, both ways at once, is stamped as its PHY lets it be."""
+    """Each frame, in both directions at once, has a stamp within its PHY's limits."""
     one_clock = WIRES[dut._name] is SimWire
     periods = 0 if one_clock else 1 + dut._name.startswith(LATE_BITS)
     period = getattr(WIRES[dut._name], "sys_period_ns", SYS_PERIOD_NS)
     takes = (0, 0) if one_clock else PHY[dut._name, link]
     for late, phy in zip(await measure(dut, link), takes, strict=True):
         least, most = (value - phy for value in late)
-        # Of a stamp, parts of a ns are cut off.
+        # Stamps have no fractions of a ns.
         assert -1 < least and most < periods * period + 0.5, (late, phy)
 
 
 async def frames_of(mac, count):
-    """As they came, stamped, one after the other."""
+    """The received frames, stamped, one after the other."""
     frames = await mac.driver.poll(count)
     stamps = [frame.stamp for frame in frames]
     assert None not in stamps and stamps == sorted(set(stamps))
@@ -132,7 +134,7 @@ async def frames_of(mac, count):
 
 @cocotb.test()
 async def keeps_the_line_rate_with_stamps(dut):
-    """Shortest frames and some others, back to back both ways, each of them stamped."""
+    """Shortest frames and some others, back to back in both directions, each of them stamped."""
     mac = await Mac.start(dut, driver={"rx_order": 5, "tx_order": 5})
     await start_clock(mac, 0)
     await stamp_received(mac)
@@ -162,7 +164,8 @@ async def keeps_the_line_rate_with_stamps(dut):
 
 @cocotb.test()
 async def stopping_ring_does_not_wait_for_stamp(dut):
-    """It is idle long before frames that ask have left the FIFO; later ones get stamps of their own."""
+    """The ring is idle long before frames with a request have left the FIFO; later frames get their
+    own stamps."""
     mac = await Mac.start(dut, driver={"tx_order": 6})
     zero = await start_clock(mac, 2**40)
     for first in (0, 1, 2, 5, 12):
@@ -188,7 +191,8 @@ async def stopping_ring_does_not_wait_for_stamp(dut):
 
 @cocotb.test()
 async def stamps_come_and_go(dut):
-    """With frames under way: each has one or none, and its octets where they belong."""
+    """Stamps are switched while frames pass: each frame has one or none, and its octets in the
+    right place."""
     mac = await Mac.start(dut, driver={"rx_order": 5})
     await start_clock(mac, 1)
     got = []
@@ -208,7 +212,7 @@ async def stamps_come_and_go(dut):
 
 @cocotb.test()
 async def fragments_take_no_stamp(dut):
-    """Runs of them ahead of a good frame: it has its own."""
+    """Runs of fragments before a good frame: it has its own stamp."""
     mac = await Mac.start(dut, driver={"rx_order": 5})
     zero = await start_clock(mac, 2**33)
     await stamp_received(mac)
@@ -224,7 +228,7 @@ async def fragments_take_no_stamp(dut):
 
 @cocotb.test()
 async def stamp_counts_in_buffer_length(dut):
-    """A buffer that has none for it is too small for the frame."""
+    """A buffer without room for the stamp is too small for the frame."""
     mac = await Mac.start(dut, post=False)
     await start_clock(mac, 0)
     for on, size, error in ((0, 64, False), (1, 64, True), (1, 72, False)):
@@ -239,7 +243,7 @@ async def stamp_counts_in_buffer_length(dut):
 
 @cocotb.test()
 async def unsent_frames_have_no_stamp(dut):
-    """Neither is it waited for: illegal lengths, and frames that memory refuses to give."""
+    """The ring does not wait for stamps of invalid lengths, and of frames with a read error."""
     mac = await Mac.start(dut, driver={"tx_order": 4})
     await start_clock(mac, 0)
     frames = [plain(MIN + 8*n) for n in range(6)]
@@ -268,7 +272,7 @@ async def read_clock(mac):
 @cocotb.test()
 async def the_clock_obeys_its_registers(dut):
     mac = await Mac.start(dut)
-    assert await read_clock(mac) == await read_clock(mac) == 0  # it stands still
+    assert await read_clock(mac) == await read_clock(mac) == 0  # it does not run
     zero = await start_clock(mac, 5 * 10**14)
     for step in (0, 1000, -1000, 10**12, -10**12 - 7, -(2**32)):
         await command(mac, "STEP", step)
@@ -277,14 +281,14 @@ async def the_clock_obeys_its_registers(dut):
         before = get_sim_time("ns")
         time = await read_clock(mac)
         assert before <= time - zero + 0.5 and time - zero <= get_sim_time("ns")
-    await mac.regs.write("TIME_INCREMENT_NS", 200)  # not before the other half
+    await mac.regs.write("TIME_INCREMENT_NS", 200)  # not before the other half is written
     await mac.clocks(100)
     assert abs(await read_clock(mac) - zero - get_sim_time("ns")) < 200
 
 
 @cocotb.test()
 async def the_output_keeps_the_time(dut):
-    """Its edges against simulated time: at most a clock and two clocks more behind it."""
+    """The output's edges against simulated time: at most three clocks late."""
     mac = await Mac.start(dut)
     period = sys_period(mac)
     zero = await start_clock(mac, 7 * 10**14)

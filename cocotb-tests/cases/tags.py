@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""VLAN tags, taken out, put in and filtered by, on several devices.
+"""VLAN tags, removed, inserted and filtered, on several devices.
 
-The tags are scapy's. The driver's model compares each received frame's sum with that of what it got.
+The tags are scapy's. The driver's model compares each received frame's sum with its contents.
 """
 
 import random
@@ -20,17 +20,17 @@ from cases.pausing import ASK, OBEY, QUANTUM, pause, told
 
 STRIP, FILTER, INSERT = 1, 2, 4  # bits of VLAN
 CTAG, STAG = 0x8100, 0x88A8
-NEAR = 0x8101, 0x8000  # types of which one octet is a tag's
+NEAR = 0x8101, 0x8000  # types that share one octet with a tag's
 ROW = 16  # VLANs of one write
 
 
 def some_tci():
-    """Priorities alone, the last VLAN, all bits, and any."""
+    """Priority only, the last VLAN, all bits, and any."""
     return random.choice((0, 0x2000, 0x1000, 0xFFFF, 0x0FFF, 1, 0x8100, 0x0081, random.getrandbits(16)))
 
 
 def stripped(frame):
-    """A frame of the wire as it is delivered: without its first tag, and that tag's TCI or None."""
+    """The delivered form of a frame: without its first tag, and that tag's TCI or None."""
     if frame[12:14] != b"\x81\x00":
         return frame, None
     tag = Ether(frame)[Dot1Q]
@@ -38,7 +38,7 @@ def stripped(frame):
 
 
 async def expect(mac, frames, strip=True):
-    """These frames of the wire arrive, in this order, and nothing else."""
+    """Expects the delivered forms of these frames, in this order, and nothing else."""
     for frame in frames:
         got, = await mac.driver.poll(1)
         data, tci = stripped(frame) if strip else (frame, None)
@@ -46,13 +46,13 @@ async def expect(mac, frames, strip=True):
         assert got.data == data, f"{len(got.data)} octets came of {len(frame)}"
 
 
-# Taken out ----------------------------------------------------------------------------------------
+# Removed ------------------------------------------------------------------------------------------
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def removes_tags(dut, slow):
-    """Of packets with one tag, with two, with one of a provider, none, or what looks like one; the sum
-    is that of the rest."""
+    """Packets with one tag, with two, with a service tag, none, or what resembles one; the sum is
+    that of the rest."""
     mac = await Mac.start(dut, slow=slow, driver={"rx_order": 5}, VLAN=STRIP)
     frames = []
     for _ in range(120):
@@ -67,9 +67,9 @@ async def removes_tags(dut, slow):
 
 @cocotb.test()
 async def tags_in_a_payload_are_data(dut):
-    """Only where a tag belongs is it one, however many words later look like it."""
+    """Only the word after the addresses can be a tag, however many later words look like one."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP)
-    body = bytes(2) + struct.pack(">HH", CTAG, 5) * 40  # words of 4 octets behind the header
+    body = bytes(2) + struct.pack(">HH", CTAG, 5) * 40  # words of 4 octets after the header
     frames = [plain(14) + body, tagged(plain(14) + body, some_tci())] * 4
     for frame in frames:
         mac.wire.send(add_fcs(frame))
@@ -78,7 +78,8 @@ async def tags_in_a_payload_are_data(dut):
 
 @cocotb.test()
 async def keeps_tags(dut):
-    """Unless it is told otherwise; told so at any moment, each frame is one or the other."""
+    """Tags stay unless STRIP is set; when it changes at any moment, each frame has one form or the
+    other."""
     mac = await Mac.start(dut, driver={"rx_order": 5})
     frames = [tagged(plain(random.randint(MIN, 200)), some_tci()) for _ in range(60)]
     for frame in frames[:20]:
@@ -98,7 +99,7 @@ async def keeps_tags(dut):
 
 @cocotb.test()
 async def every_length_with_a_tag(dut):
-    """All remainders, from the shortest frame that there is on the wire to the longest one."""
+    """All remainders, from the shortest frame on the wire to the longest."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP)
     lengths = [*range(MIN - 4, MIN + 16), *range(250, 1500, 113), *range(MAX - 9, MAX + 1)]
     random.shuffle(lengths)
@@ -116,7 +117,7 @@ async def every_length_with_a_tag(dut):
 
 @cocotb.test()
 async def length_limits_ignore_removed_tag(dut):
-    """MAX_FRAME is for the frame without its tag, the shortest one of the wire for all of it."""
+    """MAX_FRAME limits the frame without its tag; the minimum includes the tag."""
     mac = await Mac.start(dut, VLAN=STRIP)
     good = []
     for number in range(16):
@@ -139,7 +140,8 @@ async def length_limits_ignore_removed_tag(dut):
 
 @cocotb.test()
 async def drops_frames_cut_in_tag(dut):
-    """After each octet up to and behind the tag: the next frame has its own tag, or none."""
+    """A frame ends after each octet up to and after the tag: the next frame has its own tag, or
+    none."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP | FILTER)
     await write_table(mac, set(range(4096)))
     good = []
@@ -154,7 +156,7 @@ async def drops_frames_cut_in_tag(dut):
 
 @cocotb.test()
 async def drops_frame_with_bit_error_in_tag(dut):
-    """Is one in the frame: its FCS is wrong."""
+    """A bit error in the tag is one in the frame: its FCS is wrong."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP)
     good = []
     for bit in range(32):
@@ -169,7 +171,8 @@ async def drops_frame_with_bit_error_in_tag(dut):
 
 @cocotb.test()
 async def lost_frames_leave_no_tag(dut):
-    """Those that do not fit their buffer, and those that the FIFO drops: the next one has its own."""
+    """Frames that do not fit their buffer, and frames dropped at the FIFO: the next frame has its
+    own tag."""
     mac = await Mac.start(dut, driver={"rx_order": 6, "buffer": 128}, VLAN=STRIP)
     for length in (126, 127, 60, 500, 126, 130):
         for frame in (tagged(plain(length), some_tci()), plain(length)):
@@ -200,7 +203,7 @@ async def write_table(mac, members):
 @cocotb.test()
 @cocotb.parametrize(strip=[0, STRIP])
 async def filters_by_vlan(dut, strip):
-    """Members, and frames without a VLAN of their own; whatever the rest of the tag, and the frame's
+    """The filter accepts members, and frames without a VLAN of their own, with any priority and
     destination. The table can change under traffic."""
     mac = await Mac.start(dut, driver={"rx_order": 6}, VLAN=strip | FILTER)
     members = {random.randrange(1, 4096) for _ in range(40)} | {1, 4095}
@@ -239,7 +242,7 @@ async def filters_by_vlan(dut, strip):
 
 @cocotb.test()
 async def promiscuous_passes_all(dut):
-    """And so does a filter that is off."""
+    """Promiscuous mode accepts all VLANs, as does a disabled filter."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP | FILTER)
     await write_table(mac, set())
     frames = [tagged(plain(MIN, to), tci) for to in (STATION, TESTER) for tci in (1, 77, 0xF000, 4095)]
@@ -256,11 +259,12 @@ async def promiscuous_passes_all(dut):
         await mac.settle()
 
 
-# Beside other options -----------------------------------------------------------------------------
+# With other options -------------------------------------------------------------------------------
 
 @cocotb.test()
 async def compares_urgent_frames_with_tags(dut):
-    """Words count with the tag in them, taken out or not: a rule for a VLAN, one for what is in it."""
+    """Positions of words include the tag, removed or not: one rule for a VLAN, and one for the data
+    after the tag."""
     mac = await Mac.start(dut, driver={"rx_order": 5}, VLAN=STRIP)
     await mac.regs.write("URGENT_VALUE_0", int.from_bytes(b"\x81\x00\xa0\x07", "little"))
     await mac.regs.write("URGENT_MASK_0", 0xFFFFFFFF)
@@ -282,7 +286,7 @@ async def compares_urgent_frames_with_tags(dut):
 
 @cocotb.test()
 async def pause_frames_have_no_tag(dut):
-    """They are obeyed, and told, as without VLANs; what looks like one behind a tag is a frame."""
+    """Pause frames are obeyed and sent as without VLANs; one after a tag is an ordinary frame."""
     mac = await Mac.start(dut, driver={"rx_order": 5, "tx_order": 5}, VLAN=STRIP | FILTER | INSERT,
                           PAUSE=OBEY | ASK, PAUSE_QUANTUM=QUANTUM)
     await write_table(mac, {5})
@@ -320,10 +324,10 @@ async def filters_vlans_of_further_addresses(dut):
     assert await mac.regs.read("RX_FILTERED") == await mac.regs.read("RX_VLAN_FILTERED") == 2
 
 
-# Put in -------------------------------------------------------------------------------------------
+# Inserted -----------------------------------------------------------------------------------------
 
 async def send(mac, frames):
-    """Sends (frame, offset, checksum, TCI) of each; what must come on the wire comes."""
+    """Sends (frame, offset, checksum, TCI) and compares the frames on the wire."""
     async def feed():
         for frame, offset, checksum, tci, _ in frames:
             await mac.driver.send(frame, offset, checksum, tci)
@@ -337,14 +341,15 @@ async def send(mac, frames):
 
 
 def as_sent(frame, tci):
-    """With its tag, padded to the least that a frame has on the wire."""
+    """The frame with its tag, padded to the minimum on the wire."""
     return padded(frame) if tci is None else tagged(frame.ljust(MIN - 4, b"\0"), tci)
 
 
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def inserts_tags(dut, slow):
-    """At every address in memory, into every length, some frames without one; short ones are padded."""
+    """Tags at every address in memory, with every length; some frames have none. Short frames are
+    padded."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5}, VLAN=INSERT)
     lengths = [*range(1, 20), *range(50, 70), 1513, 1514]
     frames = []
@@ -365,7 +370,8 @@ async def inserts_tags(dut, slow):
 
 @cocotb.test()
 async def checksum_offsets_ignore_tag(dut):
-    """START and PLACE are those of the frame in memory; packets leave as scapy makes them with a tag."""
+    """START and PLACE are offsets of the frame in memory; packets leave as scapy makes them with a
+    tag."""
     mac = await Mac.start(dut, driver={"tx_order": 5}, VLAN=INSERT)
     frames = []
     for _ in range(120):
@@ -378,7 +384,7 @@ async def checksum_offsets_ignore_tag(dut):
 
 @cocotb.test()
 async def ignores_tag_requests_without_insert(dut):
-    """Without INSERT word 3 asks for nothing, whatever is left in it; nor does an ERROR in it later."""
+    """Without INSERT, word 3 requests nothing, whatever it contains; nor does an old ERROR in it."""
     mac = await Mac.start(dut, driver={"tx_order": 2})
     for turn in range(3):
         mac.driver.tags = True
@@ -399,7 +405,7 @@ async def ignores_tag_requests_without_insert(dut):
 
 @cocotb.test()
 async def restarts_with_tags(dut):
-    """A ring that stops at any moment leaves frames in the FIFO, and these have their tags."""
+    """A ring that stops at any moment leaves frames in the FIFO, with their tags."""
     mac = await Mac.start(dut, slow=0.2, VLAN=INSERT)
     driver = mac.driver
     for _ in range(12):
@@ -420,7 +426,8 @@ async def restarts_with_tags(dut):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.4])
 async def tags_at_the_line_rate(dut, slow):
-    """Shortest and longest frames both ways, each with a tag: nothing is lost, and nothing waits."""
+    """Shortest and longest frames in both directions, each with a tag: none is lost, and the wire
+    does not wait."""
     mac = await Mac.start(dut, slow=slow, driver={"rx_order": 5, "tx_order": 6},
                           VLAN=STRIP | FILTER | INSERT)
     await write_table(mac, set(range(4096)))

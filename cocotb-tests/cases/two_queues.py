@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two queues in each direction, for a MAC with clock gates and one without.
 
-A scoreboard knows from a model (bench/models/rss_model.py) at which queue each frame must arrive; frames
-of a queue come in order, each once, and nothing else comes.
+A scoreboard uses a model (bench/models/rss_model.py) to decide at which queue each frame must
+arrive. Frames of a queue arrive in order, each once, and no others.
 """
 
 import ipaddress
@@ -28,7 +28,7 @@ MIN = 60
 
 
 def flow(length=None):
-    """A packet of some flow: the shortest that there is, or of `length` octets at least."""
+    """A packet of some flow: the shortest possible, or of at least `length` octets."""
     ports = {"sport": random.getrandbits(16), "dport": random.getrandbits(16)}
     transport = random.choice((TCP, UDP))(**ports)
     kind, size = random.choice(((IP, 4), (IPv6, 16)))
@@ -40,12 +40,12 @@ def flow(length=None):
 
 
 class Queues:
-    """A MAC with both queues; `drivers` of each, and what is to arrive at them."""
+    """A MAC with two queues, their `drivers`, and the frames `due` at each."""
 
     @classmethod
     async def start(cls, dut, slow=0.0, enable=(True, True), order=5, post=True, link=None,
                     **settings):
-        """`settings`: of both queues, without the number: RX_FRAMES."""
+        """`settings`: for both queues, named as for queue 0: RX_FRAMES."""
         both = cls()
         both.mac = mac = await Mac.start(dut, link, slow, enable=False,
                                          driver={"rx_order": order, "tx_order": order})
@@ -73,7 +73,8 @@ class Queues:
                                   sum(queue << n for n, queue in enumerate(table[32*word:][:32])))
 
     def side(self, queue):
-        """What pieces.post(), segments.hand_over() and segments.room() know as the MAC."""
+        """The view of one queue that pieces.post(), segments.hand_over() and segments.room() use as
+        the MAC."""
         view = Mac()
         view.dut, view.driver = self.mac.dut, self.drivers[queue]
         return view
@@ -82,18 +83,18 @@ class Queues:
         return rss_model.queue(frame, self.key, self.table)
 
     def for_queue(self, queue, length=None):
-        """A packet that is for it."""
+        """A packet for this queue."""
         while self.queue_of(frame := flow(length)) != queue:
             pass
         return frame
 
     def send(self, frame):
-        """Onto the wire, and into the score."""
+        """Sends a frame, and notes it on the scoreboard."""
         self.due[self.queue_of(frame)].append(frame)
         self.wire.send(add_fcs(frame))
 
     async def expect(self, queue):
-        """All that are due at a queue, in order."""
+        """Checks all frames due at a queue, in order."""
         due, self.due[queue] = self.due[queue], []
         for frame in due:
             got, = await self.drivers[queue].poll(1)
@@ -113,7 +114,7 @@ class Queues:
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def each_frame_arrives_at_its_queue(dut, slow):
-    """Shortest frames back to back, and others in between: flows of all kinds, and what is no flow."""
+    """Shortest frames back to back with others: flows of all kinds, and frames without a flow."""
     both = await Queues.start(dut, slow)
     for _ in range(200):
         both.send(random.choice((flow(), flow(), flow(random.randrange(MIN, 400)), plain(MIN))))
@@ -124,7 +125,7 @@ async def each_frame_arrives_at_its_queue(dut, slow):
 
 @cocotb.test()
 async def at_the_line_rate(dut):
-    """As many shortest frames as pass at 1000 Mb/s, whatever pattern of queues: none is lost."""
+    """As many shortest frames as possible at 1000 Mb/s, with any pattern of queues: none is lost."""
     both = await Queues.start(dut, order=6)
     for pattern in ((0, 1), (0, 0, 1, 1), (1,), (0, 0, 0, 1)):
         frames = [both.for_queue(pattern[n % len(pattern)]) for n in range(60)]
@@ -136,7 +137,8 @@ async def at_the_line_rate(dut):
 
 @cocotb.test()
 async def the_table_changes_under_traffic(dut):
-    """Each frame goes where the table said at its end: a write in the midst of frames breaks nothing."""
+    """Each frame goes to the queue that the table had at its end: a write during a frame breaks
+    nothing."""
     both = await Queues.start(dut, order=6)
     for _ in range(30):
         for _ in range(random.randrange(1, 6)):
@@ -146,7 +148,7 @@ async def the_table_changes_under_traffic(dut):
         await both.set_table([random.getrandbits(1) for _ in range(128)])
     await both.expect_all()
     got = {0: 0, 1: 0}
-    frames = [flow(200) for _ in range(100)]  # without waiting: either queue, but once, in order
+    frames = [flow(200) for _ in range(100)]  # without waiting: to either queue, but once, in order
     for frame in frames:
         both.wire.send(add_fcs(frame))
 
@@ -190,7 +192,7 @@ async def queue_without_descriptors_does_not_block_other(dut, starved):
 @cocotb.test()
 @cocotb.parametrize(small=[0, 1])
 async def one_queue_with_small_buffers(dut, small):
-    """Its frames that do not fit are dropped and told of; the other one's are not touched."""
+    """One queue drops and counts frames that do not fit; the other one is not affected."""
     both = await Queues.start(dut, post=False)
     for queue, driver in enumerate(both.drivers):
         await driver.post_buffers(size=128 if queue == small else 2048)
@@ -210,8 +212,8 @@ async def one_queue_with_small_buffers(dut, small):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.3])
 async def stopped_and_started_in_turn(dut, slow):
-    """Under traffic: frames for one that is off are dropped, and what it had not taken; the other one
-    loses none. The next start is fresh."""
+    """Under traffic, one queue is disabled: it drops its frames, and those that it had not taken.
+    The other one loses none. The next start has a clean state."""
     both = await Queues.start(dut, slow, order=6)
     for n in range(16):
         queue = n % 2
@@ -239,7 +241,7 @@ async def stopped_and_started_in_turn(dut, slow):
 
 @cocotb.test()
 async def works_with_driver_of_one_queue(dut):
-    """That knows nothing of the other: as after reset, all is its own."""
+    """A driver that does not use queue 1: after reset, all frames are for queue 0."""
     both = await Queues.start(dut, enable=(True, False), order=6)
     await both.regs.write("RSS_TYPES", 0)
     for word in range(4):
@@ -255,7 +257,7 @@ async def works_with_driver_of_one_queue(dut):
 @cocotb.test()
 @cocotb.parametrize(off=[0, 1])
 async def disabled_queue_gets_no_frames(dut, off):
-    """Whatever comes for it, it stays idle, and nothing counts: its frames go nowhere."""
+    """A disabled queue stays idle and counts nothing, whatever frames arrive: they are dropped."""
     both = await Queues.start(dut, enable=(off != 0, off != 1))
     for _ in range(40):
         both.wire.send(add_fcs(both.for_queue(off)))
@@ -269,7 +271,7 @@ async def disabled_queue_gets_no_frames(dut, off):
 # Transmit -----------------------------------------------------------------------------------------
 
 def marked(queue, length):
-    """A frame that says which queue it is of."""
+    """A frame that contains the number of its queue."""
     return bytes([2 + 4*queue]) + plain(length)[1:]
 
 
@@ -286,7 +288,8 @@ def as_sent(frame):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def both_send(dut, slow):
-    """Frames of any length from any address, with checksums and without: each queue's in order."""
+    """Frames of any length from any address, with and without checksums: in order within each
+    queue."""
     both = await Queues.start(dut, slow)
     frames = [[marked(queue, random.choice((MIN, 61, 64, 300, 1514))) for _ in range(60)]
               for queue in range(2)]
@@ -303,8 +306,8 @@ async def both_send(dut, slow):
 @cocotb.test()
 @cocotb.parametrize(lengths=[(MIN, MIN), (MIN, 1514), (1514, MIN)])
 async def turns_are_fair(dut, lengths):
-    """While both have frames and the FIFO is full, they take turns, however long one's are: a long one
-    is not kept waiting for room by short ones. While the FIFO fills, none gets far ahead."""
+    """While both have frames and the FIFO is full, they take turns, with frames of any length.
+    Short frames do not take the room from a long one. While the FIFO fills, neither gets far ahead."""
     both = await Queues.start(dut, order=7)
     frames = [[marked(queue, length) for _ in range(120)] for queue, length in enumerate(lengths)]
     for queue, driver in enumerate(both.drivers):
@@ -335,8 +338,8 @@ async def senders_at_the_line_rate(dut):
 
 @cocotb.test()
 async def fills_all_frame_records(dut):
-    """So short ones, on so slow a wire, that its records are all in use before its words are: none is
-    lost, whoever asked for it."""
+    """Frames so short, on so slow a wire, that the frame records run out before the words: none is
+    lost, from either queue."""
     both = await Queues.start(dut, order=7, link=100)
     frames = [[marked(queue, MIN)[:random.randint(14, 20)] for _ in range(100)] for queue in range(2)]
     for queue, driver in enumerate(both.drivers):
@@ -352,7 +355,7 @@ async def fills_all_frame_records(dut):
 
 @cocotb.test()
 async def the_last_frames_leave(dut):
-    """With one queue only, after both: it waits for nobody's turn."""
+    """One queue only, after both were active: it waits for no turn."""
     both = await Queues.start(dut)
     for _ in range(10):
         for queue in random.sample(range(2), 2):
@@ -364,7 +367,8 @@ async def the_last_frames_leave(dut):
 
 @cocotb.test()
 async def invalid_lengths_affect_one_queue(dut):
-    """They complete with ERROR at their queue, in their place, while the other one sends."""
+    """Invalid descriptors complete with ERROR at their queue, in order, while the other queue
+    sends."""
     both = await Queues.start(dut, order=6)
     bad, good = both.drivers
     sizes = [0, 100, 0, 5000, 100, 5000, 0] * 3
@@ -385,7 +389,8 @@ async def invalid_lengths_affect_one_queue(dut):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.3])
 async def senders_stop_in_turn(dut, slow):
-    """At any moment, also while they wait for room: the other one goes on, whole frames only."""
+    """Stops at any moment, also while waiting for room: the other queue continues, with whole
+    frames only."""
     both = await Queues.start(dut, slow, order=6)
     await both.mac.clocks(200)
     for n in range(8):
@@ -400,7 +405,7 @@ async def senders_stop_in_turn(dut, slow):
         await both.mac.clocks(random.randrange(4000))
         await driver.stop()
         await other.reclaim_all()
-        await both.mac.clocks(4000)  # what the FIFO holds leaves
+        await both.mac.clocks(4000)  # the frames in the FIFO leave
         while both.wire.waiting():
             got = await both.wire.receive()
             assert got == inserted(sent[got[0] >> 2].pop(0), 14, 40)
@@ -408,12 +413,12 @@ async def senders_stop_in_turn(dut, slow):
         await driver.start()
 
 
-# Trouble ------------------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------------------
 
 @cocotb.test()
 @cocotb.parametrize(stopped=[0, 1])
 async def disabled_queue_discards_waiting_frames(dut, stopped):
-    """A queue that was disabled is idle when they have left the FIFO; its next ring has none of them."""
+    """A disabled queue is idle when its frames have left the FIFO; its next ring gets none of them."""
     both = await Queues.start(dut)
     await both.mac.settle()
     both.mac.memory.starve(True)
@@ -434,8 +439,8 @@ async def disabled_queue_discards_waiting_frames(dut, stopped):
 @cocotb.test()
 @cocotb.parametrize(halted=[0, 1], direction=["rx", "tx"])
 async def one_queue_halts(dut, halted, direction):
-    """Memory refuses its statuses: it stands, and tells so; the other one goes on both ways, and so does
-    this one after it was disabled."""
+    """Memory fails its statuses: the queue halts, and reports it. The other queue continues in both
+    directions, as does this one after it was disabled."""
     both = await Queues.start(dut)
     driver, other = both.drivers[halted], both.drivers[1 - halted]
     ring = getattr(driver, direction)
@@ -474,7 +479,8 @@ async def one_queue_halts(dut, halted, direction):
 
 @cocotb.test()
 async def survives_stalled_bus(dut):
-    """What arrives at the queues is whole and in order; the rest was dropped at the FIFO."""
+    """Frames that arrive at the queues are intact and in order; the others were dropped at the
+    FIFO."""
     both = await Queues.start(dut, order=6)
 
     async def starve():
@@ -505,7 +511,7 @@ async def survives_stalled_bus(dut):
 
 @cocotb.test()
 async def each_has_its_interrupts(dut):
-    """Moderated by its own settings: nothing of the other one raises it."""
+    """Each queue's own settings moderate its interrupts, and frames of the other one raise none."""
     both = await Queues.start(dut, RX_FRAMES=4)
     await both.regs.write("RX1_FRAMES", 7)
     lines = [dut.irq_rx, dut.irq_rx1]
@@ -528,7 +534,7 @@ async def each_has_its_interrupts(dut):
 @cocotb.test()
 @cocotb.parametrize(timer=["ABSOLUTE_TIMER", "PACKET_TIMER", "GAP"])
 async def each_ring_has_its_timers(dut, timer):
-    """Both directions of both queues: an interrupt is as late as the ring's own register says."""
+    """Both directions of both queues: an interrupt's delay is that of the ring's own register."""
     both = await Queues.start(dut, **dict.fromkeys(("RX_FRAMES", "TX_FRAMES"), int(timer == "GAP")))
     rings = [ring for driver in both.drivers for ring in (driver.rx, driver.tx)]
     random.shuffle(rings)
@@ -538,7 +544,7 @@ async def each_ring_has_its_timers(dut, timer):
     start = get_sim_time("ns")
 
     async def late(ring):
-        """In clocks, since the frames were sent. A GAP holds the second interrupt."""
+        """Clocks since the frames were sent. A GAP delays the second interrupt."""
         line = getattr(dut, f"irq_{ring.prefix.lower()}")
         await RisingEdge(line)
         if timer == "GAP":
@@ -561,7 +567,7 @@ MODERATIONS = [{"RX_FRAMES": 1}, {"RX_PACKET_TIMER": 300}, {"RX_ABSOLUTE_TIMER":
 @cocotb.test()
 @cocotb.parametrize(number=range(len(MODERATIONS)))
 async def no_interrupt_is_lost(dut, number):
-    """Both queues at once; nothing but its interrupts tells a driver to look."""
+    """Both queues at once; only interrupts make the drivers poll."""
     settings = MODERATIONS[number]
     both = await Queues.start(dut, **settings)
     got, handlers = [[], []], []
@@ -588,7 +594,7 @@ async def no_interrupt_is_lost(dut, number):
 
 @cocotb.test()
 async def queues_raise_in_same_clock(dut):
-    """Both Tx rings halted, then armed for it at once: two interrupts are told of, not one."""
+    """Both Tx rings are halted, then armed at once: two interrupts are counted, not one."""
     both = await Queues.start(dut)
     rings = [driver.tx for driver in both.drivers]
     both.mac.memory.refuse(writes=lambda address: any(
@@ -610,7 +616,7 @@ async def queues_raise_in_same_clock(dut):
 
 @cocotb.test()
 async def late_interrupts_are_counted(dut):
-    """Raised when all else has been quiet for long: each queue's are counted, and told of."""
+    """Interrupts long after the last frame: each queue's are counted, and signalled."""
     both = await Queues.start(dut, RX_ABSOLUTE_TIMER=20_000, TX_ABSOLUTE_TIMER=20_000)
     for queue, driver in enumerate(both.drivers):
         both.send(both.for_queue(queue))
@@ -651,7 +657,7 @@ async def urgent_frames_raise_their_queue(dut, urgent):
 @cocotb.test()
 @cocotb.parametrize(queue=[0, 1])
 async def each_ring_requests_pause(dut, queue):
-    """One that runs dry makes the other end pause; one that is off does not."""
+    """A queue without descriptors requests a pause; a disabled one does not."""
     both = await Queues.start(dut, order=6)
     settings = {"PAUSE_QUANTUM": 52, "PAUSE_QUANTA": 40, "PAUSE_RING": 16 | 32 << 16, "PAUSE": 2}
     for name, value in settings.items():
@@ -677,7 +683,7 @@ async def each_ring_requests_pause(dut, queue):
 
 @cocotb.test()
 async def each_adapts_its_moderation(dut):
-    """Pacing of queue 1 goes by how busy its own driver is."""
+    """Pacing of queue 1 depends on the load of its own driver."""
     both = await Queues.start(dut, RX_FRAMES=1)
     for prefix in ("RX", "RX1"):
         await both.regs.write(f"{prefix}_ABSOLUTE_TIMER", 100)
@@ -717,8 +723,8 @@ async def both_queues_both_ways(dut, slow):
 @cocotb.test()
 @cocotb.parametrize(stops=[False, True])
 async def each_has_its_stamps(dut, stops):
-    """Of frames of both that ask at random, in any order: those of the frames that asked. While one of
-    them stops and starts, the other one's are as they would be."""
+    """Frames of both queues request stamps at random, and get their own. While one queue stops and
+    starts, the other one's are unaffected."""
     both = await Queues.start(dut, order=6)
     zero = await start_clock(both.mac, 0)
     started, disturbing = [[], []], None
