@@ -69,7 +69,7 @@ class Mac:
 
     async def _compare(self):
         await self.dut.differs.value_change
-        raise AssertionError("the MAC behind clock gates is not in step with that without")
+        raise AssertionError("outputs of the MAC with clock gates differ from those without")
 
     async def clocks(self, count):
         await ClockCycles(self.dut.sys_clk, count)

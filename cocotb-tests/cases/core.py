@@ -144,9 +144,9 @@ async def loses_what_is_cut(dut, domains, pace):
         missing = [n for n, frame in enumerate(given) if frame not in whole]
         assert len(missing) <= may_lose, f"{name} without {missing}, where {may_lose} may be lost"
     assert domains or not {frame for frame in given if frame not in left} - starved
-    assert domains or len(left) == len(given), "what is left of a frame is another one"
+    assert domains or len(left) == len(given), "the rest of a frame looks like another frame"
     for frame in left:  # the end of a truncated frame is not its own
-        assert any(other.startswith(frame[:-8]) for other in given), "a rest left as a frame"
+        assert any(other.startswith(frame[:-8]) for other in given), "the rest left as a frame"
     await ClockCycles(dut.sys_clk, 10)
 
 
@@ -193,4 +193,4 @@ async def cuts_frames_without_room(dut):
     whole = [frame for frame in came if frame in given]
     assert are_part(whole, given) and len(given) / 4 < len(whole) < len(given)
     for frame in came:
-        assert any(other.startswith(frame[:-8]) for other in given), "it goes on behind a gap"
+        assert any(other.startswith(frame[:-8]) for other in given), "words are missing in a frame"

@@ -83,7 +83,7 @@ class Ending:
                 if self.offered.popleft() == frame:
                     break
             else:
-                raise AssertionError("a frame that nobody sent, or out of order")
+                raise AssertionError("an unknown frame, or one out of order")
 
     async def arrive(self):
         """Receives frames for both queues; those for `bad` may be lost."""
@@ -177,7 +177,7 @@ class Ending:
                 break
             await self.mac.clocks(50)
         else:
-            assert not self.has["PAUSE"], "a queue that is off makes the other end pause"
+            assert not self.has["PAUSE"], "a disabled queue requests a pause"
         await self.bad.start()
 
 

@@ -94,7 +94,7 @@ async def resets_phy_domain(dut, which):
     own = set(sent)
     assert are_part([frame for frame in frames if frame in own], sent)
     passed = [frame for frame in frames if frame is not None and frame not in own]
-    assert are_part(passed, [frame for frame in due if frame]), "nobody's frame left, or one twice"
+    assert are_part(passed, [frame for frame in due if frame]), "an unknown frame left, or one twice"
     assert are_part(got, [frame for frame, leaves in zip(receiving.frames, due) if not leaves])
     counted, dropped = [await mac.regs.read(f"RX_FLOW_{name}") for name in ("FRAMES", "DROPS")]
     cuts = RESETS if "eth_tx" in domains else 0

@@ -135,8 +135,8 @@ class Router:
                 not side.wire.queue for side in self.sides) else 0
         for n, side in enumerate(self.sides):
             if exact:
-                assert same(wires[1 - n], side.leaves), "what left by flows"
-                assert same(software[n], side.software), "what came to software"
+                assert same(wires[1 - n], side.leaves), "frames forwarded by flows"
+                assert same(software[n], side.software), "frames received by software"
             side.leaves.clear()
             side.software.clear()
         return wires, software
@@ -507,7 +507,7 @@ async def removed_entry_forwards_nothing(dut):
     await router.check(exact=False)
     watcher.cancel()
     order = [number for _, number in seen]
-    assert order == sorted(order), "an older entry came back"
+    assert order == sorted(order), "a frame left by an older entry"
     assert len(set(order)) > 3
 
 

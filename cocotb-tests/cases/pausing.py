@@ -189,7 +189,7 @@ async def full_fifo_requests_pause(dut, full_of):
         assert await mac.regs.read("STATUS", "RX_PAUSED")
         await mac.regs.write("PAUSE_FIFO", 64 | go << 16)
         await mac.settle(length)
-        assert not mac.wire.waiting(), "room enough to go on is what the second mark says"
+        assert not mac.wire.waiting(), "the pause ends before the second threshold"
         mac.memory.starve(False)
         assert await told(mac) == 0
         await mac.expect(frames)

@@ -51,7 +51,7 @@ async def follows_the_rate(dut):
         await mac.driver.reclaim_all()
         await mac.clocks(mac.wire.wake + 200 * int(mac.wire.octet_ns))  # the frames in the FIFOs
         while (frame := mac.driver.receive()) is not None:
-            assert frame.data in inward, "damaged, and nobody saw it"
+            assert frame.data in inward, "an undetected damaged frame"
         mac.wire.forget()
         await keep_the_line_rate(mac, [MIN, 100, MIN + 1])
 

@@ -144,12 +144,12 @@ async def resets_phy_domain(dut, which):
     frames = await left(mac)
     whole = [frame for frame in frames if frame is not None]
     cuts = RESETS * (domains != ("eth_rx",))
-    assert are_part(whole, sent), "a frame left that nobody sent, or twice"
+    assert are_part(whole, sent), "an unknown frame left, or one twice"
     assert frames.count(None) <= cuts
     assert len(sent) - len(whole) <= cuts, f"of {len(sent)} frames {len(whole)} left"
 
     # Received.
-    assert are_part(got, receiving.frames), "a frame came that nobody sent, or twice"
+    assert are_part(got, receiving.frames), "an unknown frame arrived, or one twice"
     hit = lambda begin, end: any(start < end and stop > begin for start, stop in windows)
     lost = [n for n, frame in enumerate(receiving.frames) if frame not in got]
     times = receiving.times
@@ -213,7 +213,7 @@ async def system_is_reset(dut, domains=("sys",), stands=False):
         frames = await left(mac)
         whole = [frame for frame in frames if frame is not None]
         assert whole[-1:] == [again], "the first frame after the reset is lost"
-        assert are_part(whole[:-1], sent), "a frame left that nobody sent, or twice"
+        assert are_part(whole[:-1], sent), "an unknown frame left, or one twice"
         assert frames.count(None) <= len(domains) + hits_phy
         if mac.driver.stamping:
             late = mac.driver.stamps[-1] - zero - mac.wire.started

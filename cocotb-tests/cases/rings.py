@@ -252,7 +252,7 @@ async def status_follows_all_data(dut):
                 if address in ring:
                     kinds.append("status")
                     frame = (address - ring.start) // DESCRIPTOR_BYTES
-                    assert frame not in owed, "a status before its data"
+                    assert frame not in owed, "a status precedes its data"
                     ended += 1
                 else:
                     kinds.append("data")

@@ -47,7 +47,7 @@ class WishboneHost:
             ack, err = int(dut.host_ack.value), int(dut.host_err.value)
             if ack or err:
                 break
-        assert ack != err, "done and refused at once"
+        assert ack != err, "ACK and ERR at once"
         read = int(dut.host_dat_r.value).to_bytes(self.width, "little")[lane:lane + length]
         dut.host_cyc.value = dut.host_stb.value = 0
         await RisingEdge(dut.sys_clk)

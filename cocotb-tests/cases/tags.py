@@ -42,8 +42,8 @@ async def expect(mac, frames, strip=True):
     for frame in frames:
         got, = await mac.driver.poll(1)
         data, tci = stripped(frame) if strip else (frame, None)
-        assert (got.error, got.tci) == (False, tci), f"{tci} was taken out, not {got.tci}"
-        assert got.data == data, f"{len(got.data)} octets came of {len(frame)}"
+        assert (got.error, got.tci) == (False, tci), f"{tci} was removed, not {got.tci}"
+        assert got.data == data, f"{len(got.data)} octets arrived of {len(frame)}"
 
 
 # Removed ------------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class Queues:
         due, self.due[queue] = self.due[queue], []
         for frame in due:
             got, = await self.drivers[queue].poll(1)
-            assert not got.error and got.data == frame, f"another frame than was due at queue {queue}"
+            assert not got.error and got.data == frame, f"not the frame due at queue {queue}"
 
     async def expect_all(self):
         tasks = [cocotb.start_soon(self.expect(queue)) for queue in range(2)]
@@ -106,7 +106,7 @@ class Queues:
             await task
         await self.mac.settle()
         for driver in self.drivers:
-            assert driver.receive() is None, "a frame too many"
+            assert driver.receive() is None, "a surplus frame"
 
 
 # Receive ------------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ async def stopped_and_started_in_turn(dut, slow):
         await both.mac.settle()
         start, end = driver.rx.base, driver.end
         assert not any(start <= address < end
-                       for _, address, _ in both.mac.memory.bursts), "it used the bus"
+                       for _, address, _ in both.mac.memory.bursts), "the disabled queue used the bus"
         both.due[queue] = []
         await driver.start()
         for _ in range(4):
@@ -502,7 +502,7 @@ async def survives_stalled_bus(dut):
     for queue, driver in enumerate(both.drivers):
         left = iter(both.due[queue])
         while (frame := driver.receive()) is not None:
-            assert any(frame.data == other for other in left), "corrupted, reordered or astray"
+            assert any(frame.data == other for other in left), "corrupted, reordered or misdirected"
             count += 1
     assert count == 150 - dropped
 

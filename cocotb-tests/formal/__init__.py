@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Proofs of what tests can only sample."""
+"""Proofs of properties that tests can only sample."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How descriptors end: each once, in order, told as it was, and after all of its data."""
+"""How descriptors end: each once, in order, with a true status, and after all of its data."""
 
 from migen import *
 
@@ -12,7 +12,7 @@ from formal.prover      import internal
 
 
 def levels(dut, bus):
-    """How the counts of a Completions hang together, with the WriteBus at its port."""
+    """Relations between the counts of a Completions and of the WriteBus at its port."""
     at_data = dut.fsm.ongoing("DATA")
     return {
         "lemma_levels": (dut.jobs.level <= IN_FLIGHT) & (dut.statuses.level <= IN_FLIGHT) &
@@ -26,7 +26,7 @@ def levels(dut, bus):
 
 
 class CompletionsProof(Module):
-    """Between a ring that plays by the rules and a bus that answers when it likes."""
+    """Between a ring that follows the rules and a bus with any delays."""
 
     def __init__(self):
         self.submodules.dut = dut = Completions(
@@ -51,15 +51,15 @@ class CompletionsProof(Module):
         self.assume = Signal(name_override="assume_all")
         self.comb += self.assume.eq(all_of(*ring, *bus.rules))
 
-        # Counts of descriptors: taken, with all of their data acknowledged, with a status in memory's
-        # hands, with that acknowledged.
-        # ---------------------------------------------------------------------------------------------
+        # Counts of descriptors: taken, with all of their data acknowledged, with a status handed to
+        # memory, with that acknowledged.
+        # ------------------------------------------------------------------------------------------
         taken   = Signal(INDEX_BITS)
         ended   = Signal(INDEX_BITS)
         written = Signal(INDEX_BITS)
         done    = Signal(INDEX_BITS)
-        no_data = Signal() # One without data was taken a clock ago.
-        refused = Signal() # Memory refused a status.
+        no_data = Signal() # A job without data was taken a clock ago.
+        refused = Signal() # Memory failed a status.
         self.sync += [
             no_data.eq(job.valid & job.error),
             If(job.valid, taken.eq(taken + 1)),
@@ -70,12 +70,12 @@ class CompletionsProof(Module):
             If(dut.restart, [count.eq(0) for count in (taken, ended, written, done, refused)]),
         ]
 
-        # One descriptor, any: what is known of it.
-        # -----------------------------------------
+        # One descriptor, any: its state.
+        # -------------------------------
         self.submodules.any = any_index = AnyIndex()
         index  = any_index.index
         known  = Record(dut.jobs.source.description.payload_layout)
-        lost   = Signal() # and whether memory refused some of its data,
+        lost   = Signal() # and whether memory failed some of its data,
         alone  = Signal() # or of the one before it.
         failed = Signal() # The latest one that ended.
         self.sync += [
@@ -117,11 +117,11 @@ class CompletionsProof(Module):
             "waits_for_data": dut.waiting == (taken != ended),
             "never_overflows": (~job.valid | dut.jobs.sink.ready) &
                 (~dut.statuses.sink.valid | dut.statuses.sink.ready),
-            # Nothing waits for nothing: what is under way lacks data, or the bus is to move.
+            # No deadlock: a descriptor in progress lacks data, or the bus has to act.
             "something_moves": dut.idle | moves | (dut.waiting & ~oldest.error) | no_data,
         }
-        # What the induction leans on.
-        # ----------------------------
+        # Lemmas for the induction.
+        # -------------------------
         jobs     = slots(self, dut.jobs)
         statuses = slots(self, dut.statuses)
         at_data  = dut.fsm.ongoing("DATA")

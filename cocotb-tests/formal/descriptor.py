@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Ownership of descriptors: only what the doorbell handed over is touched, each once, in order."""
+"""Ownership of descriptors: only those that the doorbell handed over are read, each once, in order."""
 
 from migen import *
 
@@ -12,9 +12,9 @@ from formal.prover import internal
 
 
 class DescriptorProof(Module):
-    """The fetcher between a driver that plays by the rules and a bus that answers when it likes.
+    """The fetcher between a driver that follows the rules and a bus with any delays.
 
-    second: it delivers what is in a descriptor's second beat, too.
+    second: it also delivers the fields of a descriptor's second beat.
     """
 
     def __init__(self, second=False):
@@ -30,7 +30,7 @@ class DescriptorProof(Module):
         base_before   = Signal(32)
         idle_before   = Signal(reset=1)
         ring          = Signal(INDEX_BITS)
-        rung          = Signal(INDEX_BITS)  # what the doorbell said last,
+        rung          = Signal(INDEX_BITS)  # the doorbell's latest index,
         taken         = Signal(INDEX_BITS)  # and descriptors that the ring took off `source`
         grown, held   = Signal(INDEX_BITS), Signal(INDEX_BITS)
         self.sync += [
@@ -53,7 +53,7 @@ class DescriptorProof(Module):
         ]
 
         # The bus: answers the beats of one burst after it took the request.
-        # -------------------------------------------------------------------
+        # ------------------------------------------------------------------
         beats_left = Signal(4)
         accepted   = Signal()
         self.comb += accepted.eq(request.valid & request.ready)
@@ -75,7 +75,7 @@ class DescriptorProof(Module):
         offered  = Signal()            # a request waits
         payload  = Signal(len(request.address) + len(request.last_beat))
         restart  = Signal()
-        broken   = Signal()            # the bus refused a beat since the ring was enabled
+        broken   = Signal()            # the bus failed a beat since the ring was enabled
         expected = Signal(29)
         left     = Signal(INDEX_BITS)
         self.comb += [
@@ -95,8 +95,8 @@ class DescriptorProof(Module):
             payload.eq(Cat(request.address, request.last_beat)),
         ]
 
-        # Under way: of the burst being answered, the descriptors whose first beat is still to come, or
-        # their last one.
+        # In progress: the descriptors of the current burst whose first, or last, beat has not been
+        # answered.
         coming = Signal(INDEX_BITS)
         waits  = Signal(INDEX_BITS)
         self.comb += [
@@ -128,8 +128,8 @@ class DescriptorProof(Module):
             "never_overflows": ~dut.fifo.sink.valid | dut.fifo.sink.ready,
             "one_burst_at_a_time": ~request.valid | (beats_left == 0),
         }
-        # What the induction leans on.
-        # ----------------------------
+        # Lemmas for the induction.
+        # -------------------------
         ahead   = Signal(INDEX_BITS)
         undelivered = Signal(INDEX_BITS)
         waiting = Mux(request.valid, count, 0)

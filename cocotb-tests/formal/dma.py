@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The AXI masters: what is offered stands, bursts are what clients asked for, answers find them."""
+"""The AXI masters: an offer is stable, bursts are those that clients requested, and responses reach
+their client."""
 
 from migen import *
 
@@ -43,7 +44,7 @@ class Queue(Module):
 
 
 def _client_rules(proof, ports):
-    """A client's request stands until it is taken, and stays in its line."""
+    """A client's request is stable until it is taken, and stays in its line."""
     rules = []
     for port in ports:
         fields  = port.request.payload.raw_bits()
@@ -58,14 +59,14 @@ def _client_rules(proof, ports):
 
 
 def _stands(proof, channel, payload):
-    """AXI: what is offered is offered as it is until it is taken."""
+    """AXI: an offer does not change until it is taken."""
     offered, before = Signal(), Signal(len(payload))
     proof.sync += offered.eq(channel.valid & ~channel.ready), before.eq(payload)
     return ~offered | (channel.valid & (before == payload))
 
 
 def _moves(proof, ports, room, taken):
-    """Nobody's request is passed over for two clocks in which one could be taken."""
+    """No two clocks pass in which a request could be taken and none is."""
     idled, idles = Signal(), Signal()
     asked = 0
     for port in ports:
@@ -102,7 +103,7 @@ class DMAReaderProof(Module):
             ~bus.r.valid | (on_bus != 0),
             bus.r.last == (beats == queue.entries[0].last_beat)))
 
-        held = Signal() # A request waits for the bus, and no client for it.
+        held = Signal() # A request waits for the bus, and not for a client.
         self.comb += held.eq(~dut.skid.sink.ready)
         def is_burst(entry):
             return (ar.addr == Cat(C(0, 3), entry("address"))) & (ar.len == entry("last_beat"))
@@ -153,7 +154,7 @@ class DMAReaderProof(Module):
 
 
 class DMAWriterProof(Module):
-    """Between clients and a bus that acknowledges each burst after all of it, in order."""
+    """Between clients and a bus that acknowledges each burst after all of its data, in order."""
 
     def __init__(self):
         bus   = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
@@ -177,7 +178,7 @@ class DMAWriterProof(Module):
         self.comb += self.assume.eq(all_of(*_client_rules(self, ports),
             ~bus.b.valid | ((addressed != 0) & (sent != 0))))
 
-        held, w_held = Signal(), Signal() # An address, a beat waits for the bus, and no client for it.
+        held, w_held = Signal(), Signal() # An address or a beat waits for the bus, and not for a client.
         self.comb += held.eq(~dut.aw_skid.sink.ready), w_held.eq(~dut.w_skid.sink.ready)
         at_data = dut.fsm.ongoing("DATA")
         newest  = Signal(max=OUTSTANDING)

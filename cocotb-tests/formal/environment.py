@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What surrounds the devices of several proofs. `rules` are what each part keeps to.
+"""The environment of the devices in several proofs. `rules` are the assumptions about each part.
 
-A part is a submodule of a proof. Some stand for gateware: of the descriptor fetcher, its own proof
-shows what and in which order it delivers, not that an offer stands until it is taken; of the frame
-FIFOs nothing is proved, they are tested.
+A part is a submodule of a proof. Some replace gateware. The descriptor fetcher's own proof shows
+its output and the order, but not that an offer is stable until it is taken. The frame FIFOs have no
+proof, only tests.
 """
 
 from migen import *
@@ -17,11 +17,11 @@ from moderato.gateware.registers.table  import INDEX_BITS, MAX_RING_ORDER, MIN_R
 
 from formal.prover import internal
 
-OUTSTANDING = 4 # Bursts that the DMA has under way at most.
+OUTSTANDING = 4 # The most bursts that the DMA has in progress.
 
 
 def all_of(*rules):
-    """Whether all hold: with `&`, a rule of several bits would count by its lowest one."""
+    """Whether all hold: with `&`, a rule of several bits would count by its lowest bit."""
     return Cat(*[rule != 0 for rule in rules]) == 2**len(rules) - 1
 
 
@@ -43,16 +43,16 @@ def slots(proof, fifo):
 
 
 def pointers(fifo):
-    """How the pointers of a stream.SyncFIFO go with its level."""
+    """The relation between the pointers of a stream.SyncFIFO and its level."""
     produce, consume = internal(fifo.fifo, "produce"), internal(fifo.fifo, "consume")
     return (produce - consume)[:len(produce)] == fifo.level[:len(produce)]
 
 
 def asleep_nothing_changes(proof, awake, registers, acts=0):
-    """An edge that is left out while not `awake` is not missed (see ModeratoMAC).
+    """An edge that is omitted while not `awake` is not missed (see ModeratoMAC).
 
-    registers  those that matter: not what is written anew before it is read.
-    acts       what others would see of the device at that edge.
+    registers  the relevant ones: not those that are written before they are read.
+    acts       visible effects of the device at that edge.
     """
     now    = Cat(*registers)
     kept   = Signal(len(now))
@@ -62,7 +62,7 @@ def asleep_nothing_changes(proof, awake, registers, acts=0):
 
 
 class Driver(Module):
-    """Leaves a ring's settings alone while it is in use; enables it when it is idle."""
+    """Does not change a ring's settings while it is in use; enables it only when it is idle."""
     def __init__(self, ring):
         enable_before, idle_before = Signal(), Signal(reset=1)
         base_before, order_before  = Signal(32), Signal(4)
@@ -83,7 +83,7 @@ class Driver(Module):
 
 
 class Descriptors(LiteXModule):
-    """In place of the fetcher: delivers any descriptors, or fails, when it likes."""
+    """Replaces the fetcher: delivers any descriptors, or fails, at any time."""
     def __init__(self, layout):
         self.enable  = Signal()
         self.base    = Signal(32)
@@ -114,11 +114,11 @@ class Descriptors(LiteXModule):
 
 
 class AnyIndex(Module):
-    """An index, of a descriptor or an entry: any, and always the same. What holds of it holds of all."""
+    """An index of a descriptor or an entry: any, but constant. What holds for it holds for all."""
     def __init__(self, bits=INDEX_BITS):
-        chosen = Signal(bits, name_override="chosen") # A free input; the first clock's counts.
+        chosen = Signal(bits, name_override="chosen") # A free input: its first value counts.
         kept   = Signal(bits)
-        self.first = first = Signal(reset=1) # The first clock, in which nothing is known of it.
+        self.first = first = Signal(reset=1) # The first clock, in which the index has no history.
         self.index = Signal(bits)
         self.comb += self.index.eq(Mux(first, chosen, kept))
         self.sync += first.eq(0), If(first, kept.eq(chosen))
@@ -126,7 +126,7 @@ class AnyIndex(Module):
 
 
 class ReadBus(Module):
-    """Answers the bursts of a ReadPort beat by beat, in order, when it likes."""
+    """Answers the bursts of a ReadPort beat by beat, in order, with any delays."""
     def __init__(self, port, beats_bits=12):
         self.owed = Signal(beats_bits) # Beats.
         accepted  = port.request.valid & port.request.ready
@@ -137,10 +137,10 @@ class ReadBus(Module):
 
 
 class WriteBus(Module):
-    """Takes the bursts of a WritePort and acknowledges them in order, when it likes."""
+    """Takes the bursts of a WritePort and acknowledges them in order, with any delays."""
     def __init__(self, port):
         width      = len(port.done_note)
-        self.beats = Signal(max=BURST_BEATS + 1)         # that the burst under way still lacks
+        self.beats = Signal(max=BURST_BEATS + 1)         # missing in the current burst
         self.owed  = Signal(max=OUTSTANDING + 1)         # bursts that lack their acknowledgement,
         self.notes = Signal(OUTSTANDING*width)           # and their notes, the oldest first
         self.note  = lambda n: self.notes[n*width:(n + 1)*width]
@@ -164,11 +164,11 @@ class WriteBus(Module):
             ~port.data.ready | (self.beats != 0),
             # The oldest burst's data were all taken,
             ~port.done | (self.owed > (self.beats != 0)),
-            # and its note comes back.
+            # and its note returns.
             ~port.done | (port.done_note == self.note(0)),
         ]
         self.inputs = {port.request.ready, port.data.ready, port.done, port.done_note, port.refused}
-        # What the owner of the port keeps to.
+        # Rules for the owner of the port.
         offered, payload = Signal(), Signal(29 + 3 + width)
         request = Cat(port.request.address, port.request.last_beat, port.request.note)
         held, data = Signal(), Signal(64)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Flows: frames leave by an entry only as software last wrote it, and commands end.
 
-The properties compare what software wrote to the registers with the frames that leave. Each frame is
-moved whole, by one entry, or dropped.
+The properties compare software's register writes with the frames that leave. Each frame is moved
+whole, by one entry, or dropped.
 """
 
 from functools import reduce
@@ -25,18 +25,19 @@ from moderato.gateware.rings.queues import Turns
 ORDER = 3 # Entries: 2 in each way.
 MOST = 4  # Frames in the flow FIFO.
 COMMANDS = ("WRITE", "REMOVE", "READ", "CLEAR")
-# Clocks of BUSY in which no frame moves and none comes: one for each entry that ends, two to begin and
-# to end the search of the FIFO, three for each frame, one to store.
+# Clocks of BUSY in which no frame moves and none arrives: one for each entry that ends, two to
+# begin and to end the search of the FIFO, three for each frame, one to store.
 LONGEST = 2**ORDER + 2 + 3*MOST + 1
 
 
 class Software(Module):
-    """Writes any register, one at a time, with one bit of FLOW_COMMAND. Enables flows after the end of
-    BUSY that a reset begins with.
+    """Writes any register, one at a time, with at most one bit of FLOW_COMMAND. Enables flows after
+    the end of BUSY that a reset starts with.
 
-    In place of RegisterFile: `strobe`, `data`, `value`, field(), commands(). What its writes mean:
-    commands count without BUSY. The last one was `written`, `removed`, `read` or `cleared`, of entry
-    `target`; a reset clears. `key` and `action` were written to their registers without BUSY.
+    Replaces RegisterFile: `strobe`, `data`, `value`, field(), commands(). It tracks the effect of
+    its writes. Commands count without BUSY. The last one was `written`, `removed`, `read` or
+    `cleared`, of entry `target`; a reset clears. `key` and `action` were written to their registers
+    without BUSY.
     """
     PARTS = ("FLOW_SOURCE", "FLOW_DESTINATION", "FLOW_PORTS", "FLOW_KIND",
              "FLOW_MAC_0", "FLOW_MAC_1", "FLOW_MAC_2")
@@ -58,7 +59,7 @@ class Software(Module):
         return self.strobe[register] & self.data[registers.bits(register, name).lsb]
 
     def follow(self, key, action):
-        """The key's and the action's layouts."""
+        """The arguments are the layouts of the key and the action."""
         busy = self.field("FLOW_STATUS", "BUSY")
         given = Cat(*[self.commands("FLOW_COMMAND", name) for name in COMMANDS])
         last = Signal(4, reset=0b1000)
@@ -101,7 +102,7 @@ class Software(Module):
 
 
 class AnyPacket(Module):
-    """In place of Packet: any frames, whose key is there when it likes."""
+    """Replaces Packet: any frames, with the key at any time."""
     def __init__(self, key):
         for name, bits in (("take", 1), ("first", 1), ("data", 32), ("octets", 15), ("tagged", 1),
                            ("vid", 12), ("mtu", 14), ("hash", 32), ("ready", 1), ("plain", 1),
@@ -112,9 +113,9 @@ class AnyPacket(Module):
 
 
 class AnyFIFO(Module):
-    """In place of the flow FIFO: takes frames that have room, and keeps their records in order.
+    """Replaces the flow FIFO: takes frames that have room, and keeps their records in order.
 
-    ours  which of the frames leave by entry `chosen`, the oldest one's bit first.
+    ours  which of the frames leave by entry `chosen`; the oldest one is bit 0.
     age   clocks before this one in which the oldest one was `available`.
     """
     def __init__(self, param, most):
@@ -129,7 +130,7 @@ class AnyFIFO(Module):
         self.frames = Signal(max=most + 1)
         self.held, self.awake = Signal(), Signal()
         self.ours = ours = Signal(most)
-        self.new = Signal(most)   # The bit of a frame that comes.
+        self.new = Signal(most)   # The bit of an arriving frame.
         self.age = age = Signal(max=4)
         self.chosen = Signal(ORDER)
         head, came, left = Signal(len(self.head.raw_bits())), Signal(), Signal(max=most + 1)
@@ -162,8 +163,9 @@ class AnyFIFO(Module):
 
 
 class Row(Module):
-    """The row of Columns at `address`: `stored` in the memory, `read` in its output register. It was
-    read one clock ago (`asked`), and two (`asked_before`), and `written`, `written_before` then."""
+    """The row of Columns at `address`: `stored` in the memory, `read` in its output register. It
+    was read one clock ago (`asked`), and two (`asked_before`), and `written`, `written_before`
+    then."""
 
     def __init__(self, columns, address):
         memory, = [special for special in columns._fragment.specials if isinstance(special, Memory)]
@@ -183,7 +185,7 @@ class Row(Module):
             self.written.eq(columns.write & (columns.target == address)),
             self.written_before.eq(self.written),
         ]
-        # Of a row whose address stays.
+        # Of a row whose address does not change.
         self.lemma = \
             (~self.asked | self.written | (self.read.raw_bits() == self.stored.raw_bits())) & (
              ~self.asked_before | self.written | self.written_before |
@@ -191,10 +193,10 @@ class Row(Module):
 
 
 class FlowsProof(Module):
-    """Between software, any frames, and another MAC that grants a turn when it likes. What holds for any
-    entry holds for all.
+    """Between software, any frames, and another MAC that grants a turn at any time. What holds for
+    any entry holds for all.
 
-    narrow  with keys and counters of one or two bits.
+    narrow  keys and counters have one or two bits.
     """
     def __init__(self, narrow=False):
         def key():
@@ -222,8 +224,8 @@ class FlowsProof(Module):
         chosen = self.any.index
         busy = software.field("FLOW_STATUS", "BUSY")
 
-        # Receive: looks frames up one by one, and keeps those that hit when it likes, by their entry.
-        # ----------------------------------------------------------------------------------------------
+        # Receive: looks frames up one by one, and keeps some of those that hit, with their entry.
+        # ----------------------------------------------------------------------------------------
         searched_for = Cat(packet.key.raw_bits(), packet.hash)
         key_before = Signal(len(searched_for))
         changes, stale, was_stale = Signal(), Signal(), Signal() # The key, for the next frame.
@@ -259,8 +261,9 @@ class FlowsProof(Module):
             ~fifo.available | (fifo.head.length >= 42),
             ~granted | forward.wants))
 
-        # The entry as software wrote it: from the end of BUSY to that of the next command that ends it.
-        # -----------------------------------------------------------------------------------------------
+        # The entry as software wrote it: from the end of BUSY to the end of the next command that
+        # ends it.
+        # ----------------------------------------------------------------------------------------
         ours, open = Signal(), Signal()  # The command is for this entry, and in progress.
         ended, new = Signal(), Signal()  # BUSY ended for it.
         there, was_there = Signal(), Signal()
@@ -290,7 +293,7 @@ class FlowsProof(Module):
             old_action.raw_bits().eq(its_action.raw_bits()),
             time.eq(ticker.time),
             old.raw_bits().eq(its.raw_bits()),
-            # What leaves by it counts.
+            # Frames that leave by it are counted.
             If(forward.commit & fifo.ours[0],
                 old.frames.eq(its.frames + 1),
                 old.octets.eq(its.octets + fifo.head.length - 14),
@@ -299,7 +302,8 @@ class FlowsProof(Module):
             moved.eq(Cat(forward.moving, moved)),
             was_read.eq(read),
         ]
-        # Its frames in the FIFO: those that hit before it last ended, those whose entry a command ends.
+        # Its frames in the FIFO: those that hit before it last ended, those whose entry a command
+        # ends.
         before, was_before, due, was_due = Signal(MOST), Signal(MOST), Signal(MOST), Signal(MOST)
         self.comb += [
             before.eq(Mux(ended, fifo.ours, was_before)),
@@ -320,8 +324,8 @@ class FlowsProof(Module):
             If(forward.moving, rested.eq(0)).Elif(rested != 3, rested.eq(rested + 1)),
         ]
 
-        # Parts of the device that the lemmas speak of.
-        # ---------------------------------------------
+        # Parts of the device that the lemmas mention.
+        # --------------------------------------------
         self.submodules.key = key_row = Row(table.keys, chosen)
         self.submodules.action = action = Row(table.actions, chosen)
         self.submodules.counts = counts = Row(table.counts, chosen)
@@ -348,7 +352,7 @@ class FlowsProof(Module):
         waiting_read = Signal(ORDER + 1)
         self.comb += waiting_read.eq(memory.ports[0].dat_r)
         looks_at = Array(slot.raw_bits() for slot in slots)
-        seen = Signal(max=MOST + 1)  # Frames that were looked at, of this search.
+        seen = Signal(max=MOST + 1)  # Frames that this search has examined.
         self.sync += If(search("IDLE"),
             seen.eq(0)
         ).Elif(search("MARK") & ~waiting.comes,
@@ -361,14 +365,14 @@ class FlowsProof(Module):
         places = ORDER - log2_int(FLOW_WAYS)
 
         def of_way(way):
-            """Its place there is this entry."""
+            """Whether the key's place in this way is this entry."""
             at = Signal(places)
             self.comb += Case(way, {
                 n: at.eq(packet.hash[n*places:(n + 1)*places]) for n in range(FLOW_WAYS)})
             return Cat(at, way) == chosen
 
         def stands(row):
-            """What was read of this entry still holds, if it was valid."""
+            """Whether the value read for this entry still holds, if it was valid."""
             return ~row.valid | (row.raw_bits() == key_row.stored.raw_bits())
 
         calm, was_calm = Signal(), Signal()  # No command but READ since the lookup began.
@@ -403,7 +407,7 @@ class FlowsProof(Module):
             return reduce(or_, [fsm.ongoing(name) for name in fsm.actions])
 
         self.promises = {
-            # What software can rely on.
+            # Software's guarantees.
             "leaves_by_what_is_there": ~(forward.commit & fifo.ours[0]) | (there & ~before[0]),
             "leaves_as_it_was_written": ~(forward.moving & fifo.ours[0]) | (
                 there & ~before[0] & (table.action.raw_bits() == its_action.raw_bits())),
@@ -420,7 +424,7 @@ class FlowsProof(Module):
             "two_frames_leave_it_time": ~(forward.moving & ~moved[0]) | (rested == 3),
             **software.promises,
             **fifo.promises,
-            # What the induction leans on.
+            # Lemmas for the induction.
             "lemma_registers": (software.key.raw_bits() == table.new_key.raw_bits()) & (
                 software.action.raw_bits() == table.new_action.raw_bits()),
             "lemma_entry": open | (key_row.stored.valid == there),
@@ -489,7 +493,7 @@ class FlowsProof(Module):
             "lemma_heads": (fifo.age == 0) | ~settled[1] | (
                 waiting.rows.row.raw_bits() == slots[0].raw_bits()),
             "lemma_settled": ~settled[1] | settled[0],
-            # The frame that moves.
+            # The moving frame.
             "lemma_rested": forward.moving | (rested >= settled[0] + settled[1]),
             "lemma_waits": ~moves("WAIT") | (fifo.age != 0),
             "lemma_moves": ~forward.moving | ((fifo.age >= 2) & search("IDLE") & (
@@ -530,8 +534,8 @@ class Received:
 
 
 class ForwardProof(Module):
-    """Between a FIFO whose oldest frame stays as it is until it is released, and a port that grants its
-    turn only when it is wanted."""
+    """Between a FIFO whose oldest frame is stable until its release, and a port that grants its
+    turn only when Forward wants it."""
 
     def __init__(self):
         fifo = Received()
@@ -610,7 +614,7 @@ class ForwardProof(Module):
 
 
 class ThreeTurnsProof(Module):
-    """Between three that want a turn when they like."""
+    """Three clients that want a turn at any time."""
 
     def __init__(self):
         self.submodules.dut = dut = Turns(3)

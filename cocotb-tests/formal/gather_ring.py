@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Tx ring of frames in pieces reads what descriptors name, sends what is whole, and always comes to
-an end. It is the ring without segments."""
+"""The Tx ring of frames in pieces reads only the memory that descriptors name, sends only whole
+frames, and always terminates. It is the ring without segments."""
 
 from unittest import mock
 
@@ -24,7 +24,7 @@ LONGEST = 2**FIFO_ORDER - 8 # Octets of a frame.
 
 
 class _FIFO(tx_ring._FIFO):
-    """And forgets what it holds of a frame; there is nothing else in it when it has no frames."""
+    """Discards its part of the frame on abort. It contains nothing else when it has no frames."""
     def __init__(self, param):
         super().__init__(param)
         self.abort = Signal()
@@ -37,7 +37,7 @@ class _FIFO(tx_ring._FIFO):
 
 
 class GatherRingProof(Module):
-    """The ring between a driver that plays by the rules and a bus that answers when it likes.
+    """The ring between a driver that follows the rules and a bus with any delays.
 
     options: with checksums and VLAN tags to be inserted, and with time stamps.
     """
@@ -70,16 +70,16 @@ class GatherRingProof(Module):
         busy     = ~puts("PIECE")
 
         def touched(length, offset):
-            """Words that so many octets are in."""
+            """Number of words that contain these octets."""
             return bits(15, (bits(18, length + offset) + 7) >> 3)
 
-        # The descriptor at hand, and its frame up to there.
+        # The current descriptor, and its frame up to there.
         # --------------------------------------------------
         taken   = Record(source.description.payload_layout)
         words   = touched(taken.length, taken.address[:3])
         place   = Signal(29) # Of the request, in words from the first.
         earlier = Signal(17) # Octets of its frame before it,
-        upto    = Signal(18) # and with it.
+        upto    = Signal(18) # The frame is spoilt.
         follows = Signal()   # What spoilt the frame.
         legal   = Signal()
         self.sync += [
@@ -96,15 +96,15 @@ class GatherRingProof(Module):
             legal.eq((taken.length != 0) & (upto <= LONGEST)),
         ]
 
-        # The frame that is put together.
-        # -------------------------------
-        wrong   = Signal() # A piece of it, or memory refused some.
+        # The frame that is being assembled.
+        # ----------------------------------
+        wrong   = Signal() # A piece of it is invalid, or failed.
         off     = Signal() # The ring was disabled, and not idle since.
         no_data = Signal() # The oldest piece is one without data.
         at_once = Signal() # Such a piece was taken a clock ago.
         over    = Signal() # The oldest piece ends.
-        halts   = Signal() # A clock ago there was nothing that could still come,
-        gone    = Signal() # and since then the frame is given up.
+        halts   = Signal() # A clock ago nothing more could come,
+        gone    = Signal() # and since then the frame is being aborted.
         self.comb += [
             no_data.eq(completions.waiting & oldest.error),
             over.eq(completions.finish | no_data),
@@ -118,8 +118,8 @@ class GatherRingProof(Module):
             at_once.eq(job.valid & job.error),
         ]
 
-        # Words that the oldest job needs, octets that its frame lacks of it.
-        # -------------------------------------------------------------------
+        # Words that the oldest job needs, and octets of it that its frame lacks.
+        # -----------------------------------------------------------------------
         remaining, owed = internal(dut, "remaining"), internal(dut, "owed")
         left, first     = internal(assembly, "left"), internal(assembly, "first")
         count, octets   = internal(assembly, "count"), internal(assembly, "octets")
@@ -140,7 +140,7 @@ class GatherRingProof(Module):
             )
         ]
 
-        # Where each job ends: in the stream of all words ever asked for by jobs, and in its frame.
+        # Where each job ends: in the stream of all words ever requested by jobs, and in its frame.
         # -----------------------------------------------------------------------------------------
         promised = Signal(16)
         popped   = Signal(16)
@@ -157,9 +157,9 @@ class GatherRingProof(Module):
             ] for n in range(IN_FLIGHT)})),
         ]
 
-        # How much is still to be done, what matters most at the top: falls with all that happens in a
+        # Remaining work, the most significant part on top: it decreases with every event in a
         # disabled ring.
-        # --------------------------------------------------------------------------------------------
+        # ------------------------------------------------------------------------------------
         rank    = Signal(2)
         measure = Signal(80)
         before  = Signal(80)
@@ -194,7 +194,7 @@ class GatherRingProof(Module):
             asked.eq(request),
         ]
         self.promises = writes.promises | {
-            # What is read.
+            # Read requests.
             "reads_nothing_beyond_the_piece": ~data.request.valid |
                 (place + data.request.last_beat < words),
             "reads_in_order": ~data.request.valid | (place + remaining == words),
@@ -202,7 +202,7 @@ class GatherRingProof(Module):
                 (data.request.address[:3] + data.request.last_beat < 8),
             "read_request_stands": ~stands | (data.request.valid & (request == asked)),
             "asks_for_no_word_without_room": ~data.valid | buffer.sink.ready,
-            # What becomes of a piece.
+            # Results of a piece.
             "words_meet_their_job": ~(buffer.source.valid & buffer.source.ready) |
                 (completions.waiting & ~oldest.error),
             "illegal_lengths_are_told": ~job.valid | (job.error == (~legal | follows)),
@@ -216,7 +216,7 @@ class GatherRingProof(Module):
             "takes_all_of_a_piece": ~completions.finish | (need == 0),
             "refusals_are_told": ~completions.finish | ~wrong | completions.refused,
             "nothing_else_is_told": ~completions.finish | ~completions.refused | wrong | off,
-            # What becomes of a frame.
+            # Results of a frame.
             "sends_no_part_of_a_frame": ~fifo.commit |
                 (completions.finish & ~oldest.more & ~wrong & ~completions.refused),
             "sends_what_is_whole": ~completions.finish | oldest.more | completions.refused | fifo.commit,
@@ -231,7 +231,8 @@ class GatherRingProof(Module):
             "never_too_many_frames": C(0, 8) + fifo.frames + fifo.commit <= MAX_FRAMES,
             "writes_before_the_end": ~((fifo.commit | fifo.abort) & fifo.write),
             "an_empty_fifo_has_room": ~full_fifo | spoilt | (fifo.frames != 0),
-            # The end: nothing waits for nothing, and each answer brings a disabled ring nearer to it.
+            # Termination: no deadlock, and each answer reduces the remaining work of a disabled
+            # ring.
             "something_moves": completions.idle | bus_moves | waits_for_stamp | full_fifo | no_data |
                 (puts("PIECE") & (level != 0)) | (puts("WORD") & buffer.source.valid) |
                 puts("OCTETS") | puts("END") | (puts("COMMIT") & (fifo.commit | packer.write | spoilt)),
@@ -247,7 +248,7 @@ class GatherRingProof(Module):
                     completions.port.data.valid),
         }
         if options:
-            # One piece, any: what a frame asks for that begins with it.
+            # One piece, any: the requests of a frame that starts with it.
             self.submodules.any = any_index = AnyIndex()
             index   = any_index.index
             pushed  = Signal(INDEX_BITS)
@@ -292,8 +293,8 @@ class GatherRingProof(Module):
                 "lemma_told": spoilt | ~begun | (begins != index) |
                     (told & (internal(assembly, "start") == known.start)),
             }
-        # What the induction leans on.
-        # ----------------------------
+        # Lemmas for the induction.
+        # -------------------------
         self.promises |= levels(completions, writes) | {
             "lemma_at_hand": ~at_hand | ((internal(dut, "length") == taken.length) &
                 (job.offset == taken.address[:3]) & (job.more == taken.more) &

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What interrupt moderation promises, for every stimulus of a driver that plays by the rules.
-"""
+"""Guarantees of interrupt moderation, for every stimulus by a driver that follows the rules."""
 
 from migen import *
 from migen.fhdl.tools import list_targets
@@ -11,17 +10,17 @@ from moderato.gateware.interrupts.moderation import Moderation
 
 TIMER_BITS, FRAMES_BITS, INDEX_BITS = 24, 16, 16
 FOREVER = 2**TIMER_BITS - 1
-RING  = 2**(INDEX_BITS - 2)  # largest ring: indices must tell old from new
+RING  = 2**(INDEX_BITS - 2)  # the largest ring: indices must distinguish old from new
 AHEAD = 15                   # completions that the driver may see in memory before they count
 
 
 def _ones(*bits):
-    """How many are set. (A sum of bits is one bit wide in Verilog when a bit is all it meets.)"""
+    """The number of set bits. (In Verilog, a sum of single bits may be one bit wide.)"""
     return sum((Cat(bit, C(0, 2)) for bit in bits), C(0, 3))
 
 
 class ModerationProof(Module):
-    """`assume` holds what the environment guarantees, `promises` what is proved under it."""
+    """`assume` holds the environment's guarantees, `promises` what is proved under them."""
 
     def __init__(self):
         self.submodules.dut = dut = Moderation(TIMER_BITS, FRAMES_BITS, INDEX_BITS)
@@ -33,8 +32,8 @@ class ModerationProof(Module):
 
         # The environment.
         # ----------------
-        consumer = Signal(INDEX_BITS)  # the driver's index, as of its last re-arm
-        completed = Signal(INDEX_BITS)  # that of the next descriptor to complete
+        consumer = Signal(INDEX_BITS)  # the driver's index at its last re-arm
+        completed = Signal(INDEX_BITS)  # index of the next descriptor to complete
         step = Signal(INDEX_BITS)
         held = Signal(INDEX_BITS)
         self.comb += [
@@ -48,22 +47,22 @@ class ModerationProof(Module):
         ]
         self.assume = Signal(name_override="assume_all")
         self.comb += self.assume.eq(
-            (~dut.rearm | (step <= held)) &  # seen is what completed, or is about to,
-            (held <= RING + AHEAD) &         # a ring at most is under way,
+            (~dut.rearm | (step <= held)) &  # it has seen completed or imminent ones only,
+            (held <= RING + AHEAD) &         # at most a ring is in progress,
             (_ones(dut.rearm, dut.disarm, dut.clear) <= 1) &  # one register is written at a time,
             (~dut.clear | ~dut.completion))               # nothing completes in an idle ring
 
-        # What the driver has not seen.
-        # -----------------------------
-        ahead      = Signal()            # it saw the completion that comes next already
+        # Completions that the driver has not seen.
+        # -----------------------------------------
+        ahead      = Signal()            # it has already seen the next completion
         lead       = Signal(INDEX_BITS)  # by how many it is ahead; negative: behind
         uncovered  = Signal(INDEX_BITS)  # by its last re-arm
-        unreported = Signal(INDEX_BITS)  # and what completed since, except silent ones
-        loud       = Signal()            # something completes that is not silent
+        unreported = Signal(INDEX_BITS)  # and completed since, except silent ones
+        loud       = Signal()            # a completion that is not silent
         witness    = Signal(INDEX_BITS)  # one beyond the latest of these,
         witnessed  = Signal()            # which it has not seen,
         still      = Signal()            # not with this clock's re-arm, either
-        beyond     = Signal(INDEX_BITS)  # how far that re-arm lies beyond the witness, if not before
+        beyond     = Signal(INDEX_BITS)  # how far that re-arm is beyond the witness, if not before
         latest     = Signal(INDEX_BITS)
         self.comb += [
             lead.eq(consumer - completed),
@@ -85,15 +84,15 @@ class ModerationProof(Module):
             If(dut.clear, unreported.eq(0)),
         ]
 
-        # One completion, any: told to a driver that has not seen it.
-        # -----------------------------------------------------------
+        # One completion, any: reported to a driver that has not seen it.
+        # ---------------------------------------------------------------
         self.submodules.any = any_index = AnyIndex()
         index        = any_index.index
         chosen_now   = Signal()
         unseen       = Signal()
         asked        = Signal()  # it carries the INTERRUPT flag
-        place        = Signal(INDEX_BITS)  # how far it lies beyond the driver's index
-        unseen_since = Signal(INDEX_BITS)  # completions since, with it
+        place        = Signal(INDEX_BITS)  # how far it is beyond the driver's index
+        unseen_since = Signal(INDEX_BITS)  # completions from it on
         self.comb += [
             chosen_now.eq(dut.completion & ~ahead & (completed == index)),
             place.eq(index - consumer),
@@ -106,8 +105,8 @@ class ModerationProof(Module):
             If(dut.clear, unseen.eq(0), asked.eq(0)),
         ]
 
-        # Time, kept apart from the device's counters, and beyond the settings.
-        # ---------------------------------------------------------------------
+        # Time, independent of the device's counters, and beyond the settings.
+        # --------------------------------------------------------------------
         since_raise = self._clocks_since(dut.raised, reset=FOREVER)
         waiting     = self._clocks_since(dut.rearm | dut.clear | (dut.unreported == 0))
         quiet       = self._clocks_since(dut.completion)
@@ -115,7 +114,7 @@ class ModerationProof(Module):
                        for setting in (dut.gap, dut.absolute_timer, dut.packet_timer)}
 
         def over(time, setting):
-            """The device may have forgotten what lies beyond a setting when that grows."""
+            """The device may have forgotten the time beyond a setting when that grows."""
             return (time >= setting) & (settled[setting] >= setting)
 
         may_raise = Signal()  # armed, and no interrupt since
@@ -132,22 +131,23 @@ class ModerationProof(Module):
         ready   = may_raise & ~masked & over(since_raise, dut.gap)
         waiters = dut.unreported != 0
 
-        # Sleep: an edge before which the device is not awake may be left out.
-        # --------------------------------------------------------------------
+        # Sleep: an edge before which the device is not awake may be omitted.
+        # -------------------------------------------------------------------
         registers = sorted(list_targets(dut._fragment.sync["sys"]), key=lambda s: s.duid)
 
         self.promises = {
             # Raising masks: at most one interrupt for each re-arm.
             "one_shot": ~dut.raised | may_raise,
             "armed_is_what_it_says": dut.armed == may_raise,
-            # The line stands exactly from an interrupt to the next write that drops it.
+            # The line is high exactly from an interrupt to the next write that drops it.
             "line": dut.line == (before & ~dropped),
             "gap": ~dut.raised | (since_raise >= dut.gap),
             "counts_what_completed": dut.completed == completed,
             "one_cause": _ones(dut.by_request, dut.by_frames, dut.by_absolute, dut.by_packet,
                                dut.by_halt) == dut.raised,
             "counts_what_was_not_seen": dut.unreported == unreported,
-            # No lost wake-up: an armed device knows of each completion that the driver did not see,
+            # No lost wake-up: an armed device remembers each completion that the driver has not
+            # seen,
             "nothing_is_forgotten": ~(unseen & may_raise) | waiters,
             # and reports it in the clock in which the absolute timer ends, unless the gap forbids.
             "bounded_latency": ~(ready & waiters & (dut.absolute_timer != 0) &
@@ -158,7 +158,7 @@ class ModerationProof(Module):
                                       (dut.unreported >= dut.frames)) | dut.raised,
             "requests_raise_at_once": ~(ready & asked) | dut.raised,
             "halt_raises_at_once": ~(ready & dut.halted) | dut.raised,
-            # Nor does it raise for less.
+            # It raises for no other reason.
             "seen_raises_nothing": ~dut.raised | dut.by_halt | lead[-1],
             "silent_ones_count_for_nothing": ~waiters | witnessed,
             "halts_only_when_halted": ~dut.by_halt | dut.halted,
@@ -168,10 +168,10 @@ class ModerationProof(Module):
                                  (dut.absolute_timer != 0) | (dut.packet_timer != 0),
             "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake, registers),
         }
-        # What the induction leans on: how the device's registers follow the proof's.
-        # ---------------------------------------------------------------------------
+        # Lemmas for the induction: how the device's registers follow the proof's.
+        # ------------------------------------------------------------------------
         under_way = Signal(INDEX_BITS)  # completed, but not seen
-        request   = Signal(INDEX_BITS)  # how far the latest request lies beyond the driver's index
+        request   = Signal(INDEX_BITS)  # how far the latest request is beyond the driver's index
         behind    = Signal(INDEX_BITS)  # and how far it is beyond the witness: negative
         since     = Signal(INDEX_BITS)  # completions since the witness
         self.comb += [
@@ -203,7 +203,7 @@ class ModerationProof(Module):
                 f"lemma_{name}_not_late": (count >= time) | (count >= settled[setting]) |
                                           (count >= setting),
             }
-        # That each is worth something: states that must be reachable.
+        # The promises are not vacuous: these states must be reachable.
         was_ahead = Signal()
         self.sync += If(counted & ahead, was_ahead.eq(1))
         self.reachable = {

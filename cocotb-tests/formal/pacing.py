@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whatever delays the hardware chooses: none is beyond its bounds, and no frame waits for longer."""
+"""The hardware's delays are within their bounds, and no frame waits longer."""
 
 from migen import *
 from migen.fhdl.tools import list_targets
@@ -11,7 +11,7 @@ from moderato.gateware.registers.table  import TIMER_BITS
 from formal.environment import all_of, asleep_nothing_changes
 from formal.prover      import internal
 
-WINDOW_BITS = 4 # Of decisions: how often matters to no promise.
+WINDOW_BITS = 4 # Bits of the window: how often the hardware decides matters to no promise.
 FOREVER     = 2**TIMER_BITS - 1
 
 
@@ -32,8 +32,8 @@ class PacingProof(Module):
             moderation.absolute_timer.eq(dut.delay),
         ]
 
-        # The driver leaves the bounds alone. There is no gap: what that forbids is Moderation's.
-        # ---------------------------------------------------------------------------------------
+        # The driver does not change the bounds. There is no gap: Moderation's proof covers it.
+        # -------------------------------------------------------------------------------------
         started = Signal()
         least   = Signal(TIMER_BITS)
         longest = Signal(TIMER_BITS)
@@ -43,8 +43,8 @@ class PacingProof(Module):
             dut.least != 0, # RX_ABSOLUTE_TIMER must not be.
             ~started | (dut.least == least) & (dut.longest == longest)))
 
-        # Time, kept apart from the device's counter.
-        # -------------------------------------------
+        # Time, independent of the device's counter.
+        # ------------------------------------------
         waiting = Signal(TIMER_BITS)
         bound   = Signal(TIMER_BITS)
         waiters = moderation.unreported != 0
@@ -63,12 +63,12 @@ class PacingProof(Module):
             "off_it_is_the_fixed_one": (dut.longest != 0) | ~started | (dut.delay == dut.least),
             "at_rest_it_is_the_least": ~internal(dut, "rest") | (dut.delay == dut.least),
             "some_delay_always": dut.delay != 0,
-            # Of an armed device, whatever was chosen when, and while it waited.
+            # For an armed device, after any decisions, also while it waited.
             "bounded_latency": ~(moderation.armed & waiters & ~masked & (waiting >= bound)) |
                 moderation.raised,
             "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake,
                 sorted(list_targets(dut._fragment.sync["sys"]), key=lambda signal: signal.duid)),
-            # What the induction leans on.
+            # Lemmas for the induction.
             "lemma_worked": (internal(dut, "window") != 0) | (internal(dut, "worked") == 0),
             "lemma_waiting": ~(moderation.armed & waiters) |
                 (internal(moderation, "absolute_count") == waiting),

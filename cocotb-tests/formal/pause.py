@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pause never deadlocks: a pause ends, and what asks for one or ends it waits for no pause."""
+"""Pause never deadlocks: each pause ends, and frames that request or end one are not paused."""
 
 from migen import *
 
@@ -13,7 +13,7 @@ from formal.prover      import internal
 
 
 class Frames(Module):
-    """In place of the Tx frame FIFO: a frame, once it is there, stays until it is released."""
+    """Replaces the Tx frame FIFO: an available frame remains so until it is released."""
     def __init__(self):
         self.available = Signal()
         self.head      = Record(tx_frame(MACOptions()))
@@ -28,8 +28,8 @@ class Frames(Module):
 
 
 class PauseSourceProof(Module):
-    """The source between a FIFO and a transmitter that takes what is available, and ends it when it
-    likes."""
+    """The source between a FIFO and a transmitter that takes available frames, and ends them at any
+    time."""
 
     def __init__(self):
         self.submodules.frames = frames = Frames()
@@ -42,16 +42,16 @@ class PauseSourceProof(Module):
             *frames.rules,
             ~(dut.next | dut.release) | dut.available))
 
-        # What it should ask for, kept apart from the device.
-        # ---------------------------------------------------
+        # The expected requests, independent of the device.
+        # -------------------------------------------------
         stop   = Signal()
-        asked  = Signal(max=PATIENCE + 2) # Since the other end should pause, so many pause frames.
+        asked  = Signal(max=PATIENCE + 2) # Pause frames since the other end should pause.
         wanted = (stop != dut.stopped) | (stop & ~dut.timer.running & (asked != PATIENCE))
         quanta = internal(dut, "quanta", but=dut.quanta)
         clocks = internal(dut.timer, "clocks")
 
-        # The frame under way, kept apart from the device.
-        # ------------------------------------------------
+        # The frame in progress, independent of the device.
+        # -------------------------------------------------
         under_way = Signal()
         own       = Signal()
         begins    = Signal()
@@ -74,20 +74,20 @@ class PauseSourceProof(Module):
             "nothing_begins_while_held": ~(begins & dut.hold) | dut.own,
             "frames_are_whole": ~under_way | (dut.available & (dut.own == own)),
             "ends_what_it_began": frames.release == (dut.release & ~dut.own),
-            # Whether it is held or not, and whatever waits.
+            # Paused or not, and with any waiting frames.
             "tells_at_once": under_way | (stop == dut.stopped) | (begins & dut.own),
             "asks_again": under_way | ~stop | dut.timer.running | (asked == PATIENCE) | (
                 begins & dut.own),
             "tells_what_it_wants": ~began | (dut.stopped == stop_before),
             "go_is_a_pause_of_0": dut.stopped | (quanta == 0),
             "frames_go_unless_held": under_way | wanted | dut.hold | (begins == frames.available),
-            # In a row, without having told the other end to go on.
+            # In a row, without a resume request to the other end.
             "gives_up": (asked <= PATIENCE) &
                 (~(begins & dut.own & stop & dut.stopped) | (asked != PATIENCE)),
             "never_asks_unasked": ~(began & ~stop_before) | stopped_before,
             "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake | dut.available,
                 [under_way, dut.stopped, quanta, dut.timer.left, clocks, stop, asked]),
-            # What the induction leans on.
+            # Lemmas for the induction.
             "lemma_under_way": internal(dut, "busy") == under_way,
             "lemma_own": ~under_way | (internal(dut, "ours") == own),
             "lemma_asked": (internal(dut, "asked") == asked) & (dut.stopped | (asked == 0)),
@@ -105,7 +105,8 @@ class PauseSourceProof(Module):
 
 
 class PauseTimerProof(Module):
-    """Each clock of a pause brings its end nearer: after `quanta` times `quantum` clocks it is there."""
+    """Each clock of a pause brings its end nearer: after `quanta` times `quantum` clocks the pause
+    is over."""
 
     def __init__(self):
         self.submodules.dut = dut = PauseTimer()

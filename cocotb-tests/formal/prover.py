@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Proofs by induction with the SAT solver inside Yosys; nothing else is needed.
+"""Proofs by induction with the SAT solver in Yosys; no other tool is needed.
 
 A proof is a Migen module with the device under test and
-    assume      a signal that is set while the environment plays by the rules,
-    promises    name -> expression that always holds then,
-    reachable   name -> expression that must be possible: no promise holds for want of cases,
+    assume      a signal that is set while the environment follows the rules,
+    promises    name -> expression that then always holds,
+    reachable   name -> expression that must be possible, so that no promise is vacuous,
     inputs      the free signals.
 """
 
@@ -21,12 +21,12 @@ from moderato.toolchain import yowasp
 from moderato.toolchain.cache import LOG, artifact, run
 
 RULES = "-set sys_rst 0 -set assume_all 1"
-REACH = 24      # clocks in which a reachable state must be found, if no more are asked for
-FOUND = "model found for base case: FAIL!"  # a way on which a claim does not hold
+REACH = 24      # default clocks within which a reachable state must be found
+FOUND = "model found for base case: FAIL!"  # a trace on which a claim fails
 
 
 class _Lister(NodeVisitor):
-    """Signals, and which of them are registers."""
+    """Lists signals, and which of them are registers."""
     def __init__(self):
         self.signals, self.registers, self.latches = set(), set(), []
 
@@ -41,7 +41,7 @@ class _Lister(NodeVisitor):
 
 
 def internal(device, name, but=None):
-    """A signal inside a device that is no attribute of it; of several with that name its register.
+    """A signal inside a device that is not its attribute; of several with that name, the register.
 
     but: not this one.
     """
@@ -53,19 +53,20 @@ def internal(device, name, but=None):
     found = {s for s in lister.signals if s.backtrace[-1][0] == name and s is not but}
     if len(found) > 1:
         found &= lister.registers
-    assert len(found) == 1, f"{len(found)} signals are called {name}"
+    assert len(found) == 1, f"{len(found)} signals are named {name}"
     return found.pop()
 
 
 def internals(device, name):
-    """The signals of a list inside a device, in their order."""
+    """The signals of a list inside a device, in order."""
     lister = _Lister()
     lister.visit(device._fragment)
     return sorted((s for s in lister.signals if s.backtrace[-1][0] == name), key=lambda s: s.duid)
 
 
 def latch(device, value, but=None):
-    """The register of a device's FSM that takes a signal's value, where Migen mistakes its name."""
+    """The register of a device's FSM that stores a signal's value, although Migen mistakes its
+    name."""
     lister = _Lister()
     lister.visit(list(device.fsm.actions.values()))
     found = {register for register, source in lister.latches if source is value and register is not but}
@@ -74,11 +75,12 @@ def latch(device, value, but=None):
 
 
 def text(make):
-    """Verilog of the proof that `make` makes, with an input per free signal and an output per promise
-    and per reachable state.
+    """Verilog of the proof that `make` makes, with an input for each free signal and an output for
+    each promise and reachable state.
     """
-    # Migen tells signals of one name apart by the order of a set, which depends on the numbers of all
-    # that the process made before. Equal proofs shall be equal text, for their results are kept.
+    # Migen distinguishes signals of one name by the order of a set, which depends on the numbers of
+    # all earlier objects in the process. Equal proofs must be equal text, because their results are
+    # cached.
     DUID._DUID__next_uid = 0
     proof = make()
     domain = ClockDomain("sys")
@@ -94,17 +96,17 @@ def text(make):
 
 
 def broken_promises(code):
-    """Names of the promises that Yosys can't prove.
+    """Names of the promises that Yosys cannot prove.
 
-    By induction over one clock: all of them hold after reset, and each holds in a clock before which
-    all of them held. (Yosys' own induction asks for all at once, and takes many times as long.)
+    By induction over one clock: all of them hold after reset, and each holds in a clock before
+    which all of them held. (Yosys' own induction proves all at once, and takes many times as long.)
     """
     promises = re.findall(r"output wire +promise_(\w+)", code)
     held = " ".join(f"-set-at 1 promise_{name} 1" for name in promises)
     base = " ".join(f"-prove promise_{name} 1" for name in promises)
     steps = (f"log step {name}; sat {RULES} -seq 2 {held} -prove-skip 1 -prove promise_{name} 1"
              for name in promises)
-    # The step begins in any state, not in that after reset.
+    # The step starts in any state, not in that after reset.
     log = _yosys(code, f"sat {RULES} -tempinduct-baseonly -maxsteps 1 {base}; "
                        f"setattr -unset init w:*; {'; '.join(steps)}")
     proved = {name for name, step in _steps(log) if "no model found: SUCCESS!" in step}
@@ -113,7 +115,7 @@ def broken_promises(code):
 
 
 def reached(code, clocks=REACH):
-    """Names of the states that can come about from reset, in an environment that plays by the rules."""
+    """Names of the states that are reachable from reset, in an environment that follows the rules."""
     states = re.findall(r"output wire +reach_(\w+)", code)
     steps  = (f"log step {name}; design -load whole; {_search(f'reach_{name} 0', clocks)}"
               for name in states)
@@ -127,8 +129,8 @@ def breaks(code, promise, clocks=REACH):
 
 
 def _search(claim, clocks):
-    """Yosys' commands that look for a way from reset on which a claim does not hold."""
-    # What only other claims need goes, bit by bit: that is most of a device with a buffer.
+    """Yosys' commands that search for a trace from reset on which a claim fails."""
+    # Removes logic that only other claims need, bit by bit: most of a device with a buffer.
     others = f"w:promise_* w:reach_* %u w:{claim.split()[0]} %d"
     return (f"delete -output {others}; simplemap; opt; "
             f"sat {RULES} -seq 0 -tempinduct-baseonly -maxsteps {clocks} -prove {claim}")
@@ -141,7 +143,7 @@ def _steps(log):
 
 
 def _yosys(code, commands):
-    """What Yosys says; kept by what it was asked, for the answer is always the same."""
+    """Yosys' output, cached by its input, because it is always the same."""
     script = f"read_verilog proof.v; prep -flatten -top proof; memory_map; opt; {commands}"
 
     def build(folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The clock of time stamps goes on and never back, unless it is told to; its output is never early."""
+"""The clock of time stamps advances, and goes back only on request; its output is never early."""
 
 from migen import *
 
@@ -10,7 +10,7 @@ from formal.prover import internal
 
 
 class PTPClockProof(Module):
-    """The clock, with whatever software writes."""
+    """The clock, with any writes by software."""
 
     def __init__(self):
         self.submodules.dut = dut = PTPClock()
@@ -24,7 +24,7 @@ class PTPClockProof(Module):
         total, addend = Signal(len(dut.total)), Signal(len(dut.addend))
         rate, latched = Signal(INCREMENT_BITS), Signal(TIME_BITS)
         time    = total[FRACTION_BITS:]
-        stepped = Signal() # Two clocks ago: what is added now has a step in it.
+        stepped = Signal() # Two clocks ago: the value that is added now includes a step.
         self.sync += [
             [before[name].eq(getattr(dut, name)) for name in settings],
             total.eq(dut.total),
@@ -41,7 +41,7 @@ class PTPClockProof(Module):
                 Mux(before["step"], Cat(C(0, FRACTION_BITS), before["value"]), 0),
             "is_set": ~before["set"] | (dut.total == Cat(C(0, FRACTION_BITS), before["value"])),
             "keeps_its_rate": dut.rate == Mux(before["tune"], before["increment"], rate),
-            # Both words of one clock, until they are asked for again.
+            # Both words of one clock, until the next READ.
             "reads_one_value": dut.latched == Mux(before["latch"], time, latched),
             "is_late_by_a_clock": dut.late == time,
             "lemma_addend": stepped | (addend[INCREMENT_BITS:] == 0),
@@ -56,7 +56,7 @@ class PTPClockProof(Module):
 
 
 class PeriodicOutputProof(Module):
-    """The output, with a time that does what it likes."""
+    """The output, with an arbitrary time."""
 
     def __init__(self):
         self.submodules.dut = dut = PeriodicOutput()

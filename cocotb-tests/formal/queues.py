@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What arbitrates between two queues loses nothing and keeps nobody waiting. Each queue's ring and
-moderation are those of one queue: their own proofs stand.
+"""The arbitration between two queues loses nothing and starves none. Each queue's ring and
+moderation are those of one queue, with their own proofs.
 """
 
 from migen import *
@@ -9,7 +9,7 @@ from moderato.gateware.rings.queues import OneByOne, Turns
 
 
 class TurnsProof(Module):
-    """Between two that want a turn when they like."""
+    """Two clients that want a turn at any time."""
 
     def __init__(self):
         self.submodules.dut = dut = Turns()
@@ -34,7 +34,7 @@ class TurnsProof(Module):
 
 
 class OneByOneProof(Module):
-    """Two pulses, each of which never comes again within a clock: as many come out, and soon."""
+    """Two pulses, each never in two clocks in a row: as many come out, and soon."""
 
     def __init__(self):
         one, other = Signal(name_override="one"), Signal(name_override="other")

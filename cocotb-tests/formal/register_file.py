@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The register file as a Wishbone slave: one answer and one effect for each access."""
+"""The register file as a Wishbone slave: one response and one effect for each access."""
 
 from migen import *
 
@@ -9,12 +9,12 @@ from moderato.gateware.registers.register_file import NARROW, RegisterFile
 from formal.environment import all_of
 from formal.prover      import internal
 
-LONGEST = 2 # clocks from a request to its answer, once the memory has the reset values
-OPTIONS = ["urgent", "pacing"] # With all of them there is more of the same, and the proof takes minutes.
+LONGEST = 2 # clocks from a request to its response, once the memory has the reset values
+OPTIONS = ["urgent", "pacing"] # More registers add no new kind, and the proof would take minutes.
 
 
 class RegisterFileProof(Module):
-    """The slave behind a master that keeps an access until it is answered."""
+    """The slave with a master that holds an access until the response."""
 
     def __init__(self):
         self.submodules.dut = dut = RegisterFile(OPTIONS)
@@ -22,16 +22,17 @@ class RegisterFileProof(Module):
         table = {register.name: register for register in registers.registers()
             if not register.option or register.option in OPTIONS}
 
-        # The master. An access lasts from its first clock to its answer; the next may follow at once.
-        # -------------------------------------------------------------------------------------------
+        # The master. An access lasts from its first clock to its response; the next may follow at
+        # once.
+        # ----------------------------------------------------------------------------------------
         clearing = internal(dut, "clearing")
         age    = Signal(8) # Clocks since the reset.
         access = Cat(bus.adr, bus.dat_w, bus.we, bus.sel)
         asks   = Signal()
         answer = Signal()
-        open   = Signal() # An access was under way a clock ago, and not answered then,
+        open   = Signal() # An access was in progress a clock ago, and not answered then,
         before = Signal(len(access))
-        clocks = Signal(2) # for so many clocks.
+        clocks = Signal(2) # for this many clocks.
         self.comb += [
             asks.eq(bus.cyc & bus.stb),
             answer.eq(bus.ack | bus.err),
@@ -49,14 +50,14 @@ class RegisterFileProof(Module):
         partial = bus.we & (bus.sel != 0b1111) & (bus.sel != 0)
         at      = lambda name: bus.adr[:10] == table[name].offset//4
 
-        # What the user gave a clock ago.
-        # -------------------------------
+        # The user's values a clock ago.
+        # ------------------------------
         was   = {name: Signal(value.nbits, reset=value.reset.value) for name, value in dut.value.items()}
         count = Signal(32)
         counted  = Signal() # The access has asked for its counter,
         counting = Signal() # a clock ago,
         given    = Signal() # two clocks ago.
-        looked   = Signal() # It had to look into a memory, a clock ago.
+        looked   = Signal() # It needed the memory, a clock ago.
         self.sync += [
             [was[name].eq(value) for name, value in dut.value.items()],
             count.eq(dut.count),
@@ -76,7 +77,7 @@ class RegisterFileProof(Module):
             "answers_what_is_asked": ~answer | open,
             "answers_in_time": ~open | answer | (clocks < LONGEST),
             "refuses_partial_writes": ~answer | (bus.err == partial),
-            # A strobe for each write, in the clock of its answer, and for nothing else.
+            # A strobe for each write, in the clock of its response, and for no other reason.
             "one_effect": all_of(*[
                 strobe == (bus.ack & writes & at(name)) for name, strobe in dut.strobe.items()]),
             "effect_has_its_data": ~(bus.ack & writes) | (dut.data == bus.dat_w),
@@ -91,8 +92,8 @@ class RegisterFileProof(Module):
                 (asks & ~answer & ~counted & of_counter & (dut.counter == number)),
             "sleeps_when_nothing_is_asked": dut.awake | ~(asks | answer),
         }
-        # What the induction leans on: what is in the memory, but for what is about to get there.
-        # ----------------------------------------------------------------------------------------
+        # Lemmas for the induction: the memory's contents, except for the pending write.
+        # ------------------------------------------------------------------------------
         storage, = [special for special in dut._fragment.specials if isinstance(special, Memory)]
         stored   = [name for name in rw if table[name].bits(OPTIONS) > NARROW]
         row, kept = internal(dut, "row"), internal(dut, "kept")

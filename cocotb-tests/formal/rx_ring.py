@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Rx ring writes nothing but received words, nowhere but in buffers, and always comes to an end."""
+"""The Rx ring writes only received words, only into buffers, and always terminates."""
 
 from unittest import mock
 
@@ -22,7 +22,7 @@ PARAM = rx_frame(MACOptions(rx_checksum=True, vlan=True, timestamp=True, merge=T
 
 
 class _FIFO(Module):
-    """In place of the frame FIFO: shows any frame, when it likes, until it is released."""
+    """Replaces the frame FIFO: offers any frame, at any time, until its release."""
     def __init__(self):
         self.available = Signal(name_override="available")
         self.head      = Record(PARAM)
@@ -48,7 +48,7 @@ class _FIFO(Module):
 
 
 class RxRingProof(Module):
-    """The ring between a driver that plays by the rules and a bus that answers when it likes."""
+    """The ring between a driver that follows the rules and a bus with any delays."""
 
     def __init__(self):
         self.submodules.fifo = fifo = _FIFO()
@@ -66,14 +66,14 @@ class RxRingProof(Module):
         at     = dut.fsm.ongoing
         status = completions.fsm.ongoing("DATA")
 
-        # The descriptor at hand, and the words of the frame that goes to its buffer.
+        # The current descriptor, and the words of the frame that goes to its buffer.
         # ---------------------------------------------------------------------------
         taken = Record(source.description.payload_layout)
         words = Signal(12)
         read  = Signal(12) # of them, taken off the FIFO.
         fits  = Signal()
         place = Signal(29) # Of the request, in words from the buffer's first.
-        follows = Signal() # The frame before had a descriptor, of this ring and since it was enabled.
+        follows = Signal() # The frame before had a descriptor of this ring, since it was enabled.
         self.sync += [
             If(at("STOPPED") | dut.drop_ring,
                 follows.eq(0)
@@ -90,14 +90,14 @@ class RxRingProof(Module):
             place.eq(data.request.address - taken.address[3:]),
         ]
 
-        # One descriptor, any: what is known of it.
-        # -----------------------------------------
+        # One descriptor, any: its state.
+        # -------------------------------
         self.submodules.any = any_index = AnyIndex()
         index   = any_index.index
         pushed  = Signal(INDEX_BITS)
         ended   = Signal(INDEX_BITS) # with all data acknowledged
         no_data = Signal()
-        lost    = Signal() # Memory refused some of its data.
+        lost    = Signal() # Some of its data failed.
         finish  = Signal()
         self.comb += [
             finish.eq(data.done & bus.note(0)),
@@ -110,9 +110,9 @@ class RxRingProof(Module):
             If(completions.restart, pushed.eq(0), ended.eq(0), lost.eq(0)),
         ]
 
-        # How much is still to be done, what matters most at the top: falls with all that happens in a
+        # Remaining work, the most significant part on top: it decreases with every event in a
         # disabled ring.
-        # --------------------------------------------------------------------------------------------
+        # ------------------------------------------------------------------------------------
         remaining = internal(dut, "remaining")
         measure   = Signal(64)
         before    = Signal(64)
@@ -141,7 +141,7 @@ class RxRingProof(Module):
 
         self.promises = {f"data_{name}": promise for name, promise in bus.promises.items()} | \
             {f"status_{name}": promise for name, promise in writes.promises.items()} | {
-            # What is written.
+            # Writes.
             "writes_nothing_beyond_the_buffer": ~data.request.valid |
                 (place + data.request.last_beat < taken.length[3:]),
             "writes_in_order": ~data.request.valid | (place == read),
@@ -150,7 +150,7 @@ class RxRingProof(Module):
             "each_word_is_written": fifo.next == (data.data.valid & data.data.ready),
             "last_burst_is_noted": ~data.request.valid |
                 (data.request.note == (place + data.request.last_beat + 1 == words)),
-            # What comes of it.
+            # Results.
             "releases_what_is_there": ~fifo.release | fifo.available,
             "releases_when_all_is_written": ~(fifo.release & job.valid & ~job.error) |
                 (read + fifo.next == words),
@@ -166,13 +166,15 @@ class RxRingProof(Module):
             "drops_are_told": ~(fifo.release & dut.enable) | job.valid | dut.drop_ring | at("STOPPED"),
             "one_job_at_a_time": ~job.valid |
                 (completions.room & ~(job.error & completions.waiting)),
-            # A descriptor's data end with the acknowledgement of its last burst, which finds its job.
+            # A descriptor's data end with the acknowledgement of its last burst, which belongs to
+            # its job.
             "ends_when_acknowledged": completions.finish == finish,
             "acknowledged_meet_their_job": ~finish | (completions.waiting & ~oldest.error),
             "refusals_are_told": ~(finish & (ended == index)) |
                 (completions.refused == (lost | data.refused)),
             "halted_writes_nothing_new": ~(dut.halted & source.ready),
-            # The end: nothing waits for nothing, and each answer brings a disabled ring nearer to it.
+            # Termination: no deadlock, and each answer reduces the remaining work of a disabled
+            # ring.
             "something_moves": completions.idle | bus_moves,
             "idle_is_the_end": ~(at("STOPPED") & ~dut.enable & ~fifo.available) |
                 (dut.idle & (measure == 0)),
@@ -188,8 +190,8 @@ class RxRingProof(Module):
                     completions.port.request.valid | completions.port.data.valid),
             "disabled_comes_to_an_end": ~disabled | Mux(happened, measure < before, measure <= before),
         }
-        # What the induction leans on.
-        # ----------------------------
+        # Lemmas for the induction.
+        # -------------------------
         jobs    = slots(self, completions.jobs)
         level   = completions.jobs.level
         beats   = bus.beats

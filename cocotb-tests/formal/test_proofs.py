@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every promise is proved, every interesting state is reachable, and broken gateware is found."""
+"""Every promise is proved, every listed state is reachable, and the proofs detect faults of the
+gateware."""
 
 import functools
 import re
@@ -51,7 +52,7 @@ PROOFS = {
     "forward":       ForwardProof,
 }
 
-# In which a state is reached, where a reset takes some of them.
+# Clocks within which a state is reached, for proofs whose reset takes some of them.
 CLOCKS = {"flows_narrow": 40}
 
 
@@ -66,7 +67,7 @@ def states(name):
 
 
 def test_equal_proofs_are_equal_text():
-    """Whatever the process made before: else they are proved again."""
+    """Independent of earlier objects in the process; otherwise the proofs would run again."""
     texts = set()
     for others in range(20):
         for _ in range(others):
@@ -75,7 +76,7 @@ def test_equal_proofs_are_equal_text():
     assert len(texts) == 1
 
 
-# More than a minute of a processor.
+# More than a minute of CPU time.
 SLOW = ["gather_ring_options", "flows"]
 
 
@@ -93,91 +94,91 @@ def test_state_is_reachable(name, state):
 
 # A change of the generated Verilog (pattern, replacement), and a promise that it breaks.
 MUTANTS = {
-    "re-arm forgets what was not seen":
+    "a re-arm forgets unseen completions":
         ("moderation", r"(unreported <= )\(\(\w+_loud & \w+_loud_ahead\[15\]\) \?.*;", r"\g<1>0;",
          "nothing_is_forgotten"),
-    "silent ones count at a re-arm":
+    "silent completions count at a re-arm":
         ("moderation", r"(unreported <= )\(\(\w+_loud & \w+_loud_ahead\[15\]\) \? (.*) : .*;",
          r"\1\2;", "silent_ones_count_for_nothing"),
-    "a halt raises nothing":
+    "a halt raises no interrupt":
         ("moderation", r"(dut_raised = .*) \| \w+by_halt\)", r"\1)", "halt_raises_at_once"),
-    "a driver ahead is taken for one behind":
+    "a driver ahead is treated as one that lags":
         ("moderation", r"if \(\(\(\w+_ahead != 1'd0\) & \(\w+_ahead < 5'd16\)\)\)", "if (0)",
          "seen_raises_nothing"),
-    "what was seen early asks all the same":
+    "a completion seen early still requests an interrupt":
         ("moderation", r"if \(\(\w+counts & request\)\)", "if ((completion & request))",
          "seen_raises_nothing"),
-    "what was seen early is never over":
+    "completions seen early do not count down":
         ("moderation", r"(seen <= )\((\w+seen) - 1'd1\);", r"\1\2;", "nothing_is_forgotten"),
-    "sleeps while the gap passes":
+    "sleeps during the gap":
         ("moderation", r"(dut_awake = .*) \| \w+gap_ticks\)", r"\1)", "asleep_nothing_changes"),
-    "the gap is over when a request comes":
+    "a request ends the gap":
         ("moderation", r"(armed & )\(~\w+gap_ticks\)", r"\1(dut_requested | ~dut_gap_ticks)",
          "gap"),
-    "raising does not mask":
+    "an interrupt does not disarm":
         ("moderation", r"(raised\) begin\s+\w+line <= 1'd1;\s+\w+armed <= )1'd0", r"\g<1>1'd1",
          "one_shot"),
-    "absolute timer starts over at each completion":
+    "each completion restarts the absolute timer":
         ("moderation", r"if \(\((rearm \| \(~\w+outstanding\))\)\)", r"if ((\1 | completion))",
          "bounded_latency"),
-    "what completed counts twice":
+    "a completion counts twice":
         ("moderation", r"(dut_completed <= \(\w+ \+ )1'd1\)", r"\g<1>2'd2)", "counts_what_completed"),
-    "the doorbell hands over one more":
+    "the doorbell hands over one descriptor too many":
         ("descriptor", r"(producer <= \w*doorbell_index)", r"\1 + 1'd1",
          "reads_nothing_beyond_the_doorbell"),
-    "fetch does not stop at the doorbell":
+    "fetches ignore the doorbell":
         ("descriptor", r"(assign \w+available = )\(.*\);", r"\1 16'd4;",
          "reads_nothing_beyond_the_doorbell"),
-    "fetches on after an error":
+    "fetches continue after an error":
         ("descriptor", r"(sink_sink_valid = .*) & \(~\w+failed\)\)", r"\1)",
          "asks_for_nothing_after_an_error"),
-    "beats after a refused one are delivered":
+    "beats after a failed one are delivered":
         ("descriptor", r"(syncfifo_sink_valid = .*) & \(~\w+failed\)\)", r"\1)",
          "delivers_nothing_after_an_error"),
-    "a refused status completes":
+    "a failed status write completes":
         ("completions", r"(_completion = \(\(\w+ & )\(~\w+\)\)", r"\g<1>1'd1)",
          "each_acknowledged_status_completes"),
-    "refused data are not told":
+    "write errors of data are not reported":
         ("completions", r"(statuses_sink_payload_error = )\((\w+) \| \w+\)", r"\1\2",
          "status_tells_what_was"),
-    "a status at a frame's last word, not at its acknowledgement":
+    "the status precedes the acknowledgement of the data":
         ("rx_ring", r"(rxring_finish = )\(\w*done\w* & \w*done_note\w*\)",
          r"\1(rxring_waiting & ~rxring_jobs_source_payload_error)",
          "ends_when_acknowledged"),
-    "a buffer's last part of a word is used":
+    "a buffer's last partial word is used":
         ("rx_ring", r"(fits0 = \()words0 <= (\w+payload_length)\[15:3\]\);",
          r"\1(octets - 3'd7) <= \2);", "writes_nothing_beyond_the_buffer"),
-    "an illegal length does not wait for those before":
+    "an invalid length does not wait for earlier jobs":
         ("tx_ring", r"if \(\(~\w+_waiting\)\)", "if (1)", "data_meet_their_job"),
-    "words are asked for that have no room":
+    "words are requested without room":
         ("gather_ring", r"(owed <= )5'd24", r"\g<1>6'd32", "lemma_owed"),
-    "a spoilt frame is sent":
+    "a frame with a read error is sent":
         ("gather_ring", r"(assembly_refused <= )\w+source_payload_error", r"\g<1>1'd0",
          "sends_no_part_of_a_frame"),
-    "a piece that is not the last one waits for a stamp":
+    "an earlier piece waits for a stamp":
         ("gather_ring_options", r"\((\w+) & \(~source_payload_more\)\)", r"\1",
          "stamps_what_waits_for_a_stamp"),
-    "what ends a pause is held by one":
+    "a pause holds the frame that ends it":
         ("pause_source", r"(dut_available = )\((\w+dut_own) \| (.*)\);", r"\1((\2 & ~hold) | \3);",
          "tells_at_once"),
-    "a pause frame breaks into a frame":
+    "a pause frame interrupts a frame":
         ("pause_source", r"(dut_own = )\(\w+busy \? \w+ours : (\w+)\)", r"\1\2", "frames_are_whole"),
-    "a full FIFO asks for no pause":
+    "a full FIFO requests no pause":
         ("pause_source", r"(dut_stop <= )1'd1;", r"\g<1>1'd0;", "tells_at_once"),
     "a quantum never ends":
         ("pause_timer", r"(clocks <= )\((\w+clocks) - 1'd1\)", r"\1\2", "comes_nearer"),
-    "an increment is lost with a step":
+    "a step replaces the increment":
         ("ptp_clock", r"(addend0? <= )\((\w+rate) \+ (.*)\);", r"\1(step ? \3 : \2);",
          "a_step_is_added_to_the_increment"),
-    "the output changes until it has caught up":
+    "the output toggles until it has caught up":
         ("periodic_output", r"( & \(~\w+due\)\)) & \(~in_start\)\)", r"\1)", "starts_low"),
-    "the turn goes whenever it is wanted":
+    "the turn moves whenever another client wants it":
         ("turns", r"2'd2: begin", "2'd3, 2'd2: begin", "who_wants_it_keeps_it"),
-    "two interrupts at once are one":
+    "simultaneous interrupts count once":
         ("one_by_one", r"(late <= )\(\(.*;", r"\g<1>1'd0;", "what_is_owed_comes_next"),
-    "the reset values are never there":
+    "the memory never gets the reset values":
         ("register_file", r"(clearing <= )1'd0;", r"\g<1>1'd1;", "has_the_reset_values_soon"),
-    "an access is answered twice":
+    "an access gets two responses":
         ("register_file", r"(request = \(\(\(\(bus_cyc & bus_stb\)) & \(~\w*ack\)\)", r"\1)",
          "answers_what_is_asked"),
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Tx ring reads what descriptors name, never more than fits, and always comes to an end."""
+"""The Tx ring reads only the memory that descriptors name, never more than fits, and always
+terminates."""
 
 from unittest import mock
 
@@ -25,7 +26,7 @@ DEPTH      = 2**FIFO_ORDER//8
 
 
 class _FIFO(Module):
-    """In place of the frame FIFO: its transmitter takes frames and words when it likes."""
+    """Replaces the frame FIFO: its transmitter takes frames and words at any time."""
     longest    = 2**FIFO_ORDER - 8
     max_frames = MAX_FRAMES
 
@@ -51,7 +52,7 @@ class _FIFO(Module):
 
 
 class _Checksum(Module):
-    """In place of what sums the frames."""
+    """Replaces the TxChecksum."""
     def __init__(self):
         self.write  = Signal()
         self.data   = Signal(64)
@@ -64,8 +65,8 @@ class _Checksum(Module):
 
 
 class _Stamps(Module):
-    """In place of what stamps frames: it does, or says that it can't, when it likes; a ring that stops
-    does not wait."""
+    """Replaces the RingStamps: returns a stamp, or reports that there is none, at any time. A ring
+    that stops does not wait."""
     def __init__(self):
         self.source  = source = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
         self.give_up = Signal()
@@ -78,7 +79,7 @@ class _Stamps(Module):
 
 
 class TxRingProof(Module):
-    """The ring between a driver that plays by the rules and a bus that answers when it likes.
+    """The ring between a driver that follows the rules and a bus with any delays.
 
     checksum: with checksums to be inserted.
     tag:      with VLAN tags to be inserted.
@@ -106,7 +107,7 @@ class TxRingProof(Module):
         at     = dut.fsm.ongoing
         status = completions.fsm.ongoing("DATA")
 
-        # The descriptor at hand, and the words that its frame touches.
+        # The current descriptor, and the words that contain its frame.
         # -------------------------------------------------------------
         taken = Record(source.description.payload_layout)
         words = Signal(14)
@@ -119,16 +120,16 @@ class TxRingProof(Module):
             place.eq(data.request.address - taken.address[3:]),
         ]
 
-        # One descriptor, any: what is known of it.
-        # -----------------------------------------
+        # One descriptor, any: its state.
+        # -------------------------------
         self.submodules.any = any_index = AnyIndex()
         index   = any_index.index
         pushed  = Signal(INDEX_BITS)
         ended   = Signal(INDEX_BITS)
         no_data = Signal()
         known   = Record(completions.jobs.source.description.payload_layout)
-        lost    = Signal() # Memory refused some of its data.
-        commits = Signal() # It is whole, and told to the FIFO in this clock.
+        lost    = Signal() # Some of its data failed.
+        commits = Signal() # It is whole, and committed to the FIFO in this clock.
         self.sync += [
             no_data.eq(job.valid & job.error),
             If(job.valid, pushed.eq(pushed + 1)),
@@ -139,9 +140,9 @@ class TxRingProof(Module):
             commits.eq(completions.finish & (ended == index)),
         ]
 
-        # How much is still to be done, what matters most at the top: falls with all that happens in a
+        # Remaining work, the most significant part on top: it decreases with every event in a
         # disabled ring.
-        # --------------------------------------------------------------------------------------------
+        # ------------------------------------------------------------------------------------
         remaining = internal(dut, "remaining")
         measure   = Signal(64)
         before    = Signal(64)
@@ -172,13 +173,13 @@ class TxRingProof(Module):
 
         reserved, room = internal(dut, "reserved"), internal(dut, "room", but=completions.room)
         self.promises = writes.promises | {
-            # What is read.
+            # Read requests.
             "reads_nothing_beyond_the_frame": ~data.request.valid |
                 (legal & (place + data.request.last_beat < words)),
             "reads_in_order": ~data.request.valid | (place + remaining == words),
             "request_stays_in_its_line": ~data.request.valid |
                 (data.request.address[:3] + data.request.last_beat < 8),
-            # What comes of it.
+            # Results.
             "data_meet_their_job": ~data.valid | (completions.waiting & ~oldest.error),
             "counts_no_words_of_others": ~data.valid | (internal(dut, "arrived") < oldest.words),
             "illegal_lengths_are_told": ~job.valid | (job.error == ~legal),
@@ -197,7 +198,8 @@ class TxRingProof(Module):
             "never_too_many_frames": fifo.frames + fifo.commit <= MAX_FRAMES,
             "an_empty_fifo_has_room": ~(at("RESERVE") & legal) | (reserved != 0) |
                 (fifo.space != DEPTH) | (fifo.frames != 0) | room,
-            # The end: nothing waits for nothing, and each answer brings a disabled ring nearer to it.
+            # Termination: no deadlock, and each answer reduces the remaining work of a disabled
+            # ring.
             "something_moves": completions.idle | bus_moves | waits_for_stamp,
             "idle_is_the_end": ~(at("STOPPED") & ~dut.enable) | (dut.idle & (measure == 0)),
             "idle_is_empty": ~dut.idle | (completions.idle & (reserved == 0) & (reads.owed == 0)),
@@ -249,18 +251,18 @@ class TxRingProof(Module):
                 "waits_for_no_stamp_when_disabled": dut.enable | ~waits_for_stamp,
                 "lemma_asks": ~(at("RESERVE") | at("REQUEST")) | (job.stamp == taken.stamp),
             }
-        # What the induction leans on.
-        # ----------------------------
+        # Lemmas for the induction.
+        # -------------------------
         jobs     = slots(self, completions.jobs)
         level    = completions.jobs.level
         arrived  = internal(dut, "arrived")
         frames   = Signal(8)
 
-        # Positions in the stream of all words ever promised to jobs.
+        # Positions in the stream of all words ever requested for jobs.
         promised = Signal(12)
         received = Signal(12)
-        begun    = Signal(12) # Where the oldest job begins,
-        ends     = [Signal(12, name=f"end{n}") for n in range(IN_FLIGHT)] # and where each ends.
+        begun    = Signal(12) # The start of the oldest job,
+        ends     = [Signal(12, name=f"end{n}") for n in range(IN_FLIGHT)] # and the end of each.
         left     = Signal(max=IN_FLIGHT + 1)
         ended_job, end = Signal(), Signal(12)
         self.comb += [
@@ -275,7 +277,7 @@ class TxRingProof(Module):
             If(job.valid, Case(left, {n: ends[n].eq(end) for n in range(IN_FLIGHT)})),
         ]
         self.comb += [
-            # Those that will be in the FIFO.
+            # The frames that will be in the FIFO.
             frames.eq(C(0, 8) + fifo.frames + fifo.commit + level - no_data),
         ]
         at_hand = at("RESERVE") | at("REQUEST")
@@ -338,7 +340,7 @@ class TxRingProof(Module):
             self.inputs |= stamps.inputs
 
     def _bits(self, width, expression):
-        """An expression in a signal, so that it has its place in a Cat."""
+        """An expression as a signal, so that it has a place in a Cat."""
         signal = Signal(width)
         self.comb += signal.eq(expression)
         return signal

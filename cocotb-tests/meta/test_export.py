@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files made from the register table are up to date, and the check notices stale ones."""
+"""Files made from the register table are up to date, and the check detects stale ones."""
 
 from moderato.gateware import export
 from moderato.gateware.registers import table as registers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rooms of gateware/ and the arrows between them: a room imports only rooms before it."""
+"""The folders of gateware/ and their imports: a folder imports only folders before it."""
 
 import re
 
@@ -11,7 +11,7 @@ ORDER = ["registers", "bus", "frame", "phy", "wire", "interrupts", "flows", "rec
 
 
 def needs() -> dict[str, set[str]]:
-    """The rooms and top-level files that each of them imports."""
+    """The folders and top-level files that each of them imports."""
     found = {}
     for file in GATEWARE.rglob("*.py"):
         if file.name == "__init__.py":

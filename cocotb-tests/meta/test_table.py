@@ -19,7 +19,7 @@ FILES = sorted(TESTS.glob("*/test_*.py"))
 
 @pytest.fixture(autouse=True)
 def own_path(monkeypatch):
-    """Whose additions go with the test."""
+    """Additions to the path end with the test."""
     monkeypatch.setattr(sys, "path", [*sys.path])
 
 
@@ -62,7 +62,7 @@ def test_mutants_name_what_there_is():
 
 
 def test_files_import_no_test_file():
-    """Nor everything of a shared module by `*`: shared code is in bench/ and cases/."""
+    """Also not everything of a shared module by `*`: shared code is in bench/ and cases/."""
     found = [(file.name, line) for file in TESTS.rglob("*.py") for line in file.read_text().splitlines()
              if re.match(r"from (test_|bench.*import \*|cases.*import \*)|import test_", line)]
     assert found == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs tests on mutants, the likeliest killers first, and keeps each outcome by content."""
+"""Runs tests on mutants, the most likely killers first, and keeps each outcome by content."""
 
 import ast
 import contextlib
@@ -24,21 +24,21 @@ from moderato.toolchain.project import cache_root
 
 from .overlay import GATEWARE, Mutant, overlay
 
-PROOF = "formal:"         # the prefix of a proof's name, where others name a simulation
-OTHERS = {"duts.py", "simulator.py"}  # of the bench: what counts of them is in _device()
+PROOF = "formal:"         # prefix of a proof's name; other names are simulations
+OTHERS = {"duts.py", "simulator.py"}  # of the bench: _device() selects the relevant parts
 IMPORTS = re.compile(r"^(?:from|import) ([\w.]+)(?: import (\([^)]*\)|.*))?", re.M)
 
-_children = set()         # running processes, to be ended with this one
+_children = set()         # running processes, which end with this one
 
 
 class Unsound(Exception):
-    """The tests fail on the gateware as it is; the message says which."""
+    """The tests fail on the unchanged gateware; the message names them."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """kind: passed, failed, elaboration (the change makes no hardware), build, ended (the simulator
-    crashed, or took too long)."""
+    """kind: passed, failed, elaboration (the change does not elaborate), build, ended (the
+    simulator crashed, or took too long)."""
     kind:    str
     case:    str | None
     message: str | None
@@ -47,7 +47,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a mutant; `name` is the simulation, or proof, whose outcome decided."""
+    """The verdict on a mutant; `name` is the decisive simulation, or proof."""
     mutant:  Mutant
     name:    str
     outcome: Outcome
@@ -76,7 +76,7 @@ def _device(device: str) -> str:
 
 
 def _sources(files: list[Path]) -> list[Path]:
-    """These files, and the files of this folder that they import.
+    """These files, and all files of this folder that they import.
 
     bench/simulator.py is not included, because it does not affect outcomes.
     """
@@ -211,7 +211,7 @@ def _proof(result: Path):
 # A mutant -----------------------------------------------------------------------------------------
 
 def known_verdict(mutant: Mutant, names: list[str]) -> Verdict | None:
-    """Like judge(), but runs nothing: None if there is no kept verdict."""
+    """Like judge(), but runs nothing: None without a kept verdict."""
     outcomes = {name: known(mutant, name) for name in names}
     for name, found in outcomes.items():
         if found and found.kind != "passed":

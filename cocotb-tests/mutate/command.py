@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`./moderato mutate`: applies each mutant of mutants/ alone and runs the fast tests until one fails.
+"""`./moderato mutate`: applies each mutant of mutants/ alone and runs the fast tests until one
+fails.
 
-Tests run on a copy: the working tree does not change. The cache keeps outcomes by the content of
-gateware and tests, so an interrupted run continues where it was.
+Tests run on a copy: the working tree does not change. The cache keeps outcomes by the contents of
+gateware and tests, so an interrupted run continues where it stopped.
 """
 
 import re
@@ -13,11 +14,11 @@ from .mutants import MUTANTS, TESTS
 
 
 class Unknown(Exception):
-    """There are too few verdicts for a page; the message says how to get them."""
+    """There are too few verdicts for a page; the message names the command that produces them."""
 
 
 def chosen(only: str) -> list:
-    """The mutants in whose 'file: name' the regular expression is found."""
+    """The mutants whose 'file: name' matches the regular expression."""
     return [mutant for mutant in MUTANTS if re.search(only, f"{mutant.file}: {mutant.name}")]
 
 
@@ -33,14 +34,14 @@ def mutate(mutants: list, jobs: int, write_page: bool, only_known: bool) -> int:
     verdicts = known(mutants) if only_known else run(mutants, jobs)
     missing = len(MUTANTS) - len(verdicts) - len(others)
     if write_page and only_known and missing:
-        raise Unknown(f"nothing is known of {missing} of {len(MUTANTS)} mutants on this gateware, and "
-                      "the page stays as it is; run `./moderato mutate --page`, an hour on two cores")
+        raise Unknown(f"{missing} of {len(MUTANTS)} mutants have no verdict on this gateware, so the "
+                      "page does not change; run `./moderato mutate --page`, an hour on two cores")
     wrong = [verdict for verdict in verdicts.values()
              if verdict.killed == bool(verdict.mutant.equivalent)]
     print(f"\n{page.score(verdicts.values())}; {len(mutants) - len(verdicts)} not run.")
     for verdict in wrong:
         print(f"{verdict.mutant.file}: {verdict.mutant.name}: "
-              + ("said to be equivalent, but killed" if verdict.killed else "SURVIVES"))
+              + ("marked as equivalent, but killed" if verdict.killed else "SURVIVES"))
     if write_page:
         page.write(MUTANTS, verdicts | others)
     return 1 if wrong or len(verdicts) < len(mutants) else 0
@@ -53,7 +54,7 @@ def known(mutants):
 
 
 def run(mutants, jobs: int):
-    """Verdicts by mutant. The tests that killed must pass on the gateware as it is."""
+    """Verdicts by mutant. The tests that killed must pass on the unchanged gateware."""
     guesses = page.guesses()
     verdicts = {}
     pool = ThreadPoolExecutor(jobs)
@@ -66,9 +67,9 @@ def run(mutants, jobs: int):
             verdicts[mutant] = verdict
             print(f"[{len(verdicts)}/{len(mutants)}] {verdict.seconds:5.0f} s  {mutant.file}: "
                   f"{mutant.name}: {page.fate(verdict)}", flush=True)
-        print("the gateware as it is ...", flush=True)
+        print("the unchanged gateware ...", flush=True)
         list(pool.map(campaign.require_sound, sorted({v.name for v in verdicts.values()})))
-    finally:  # nothing goes on behind our back
+    finally:  # leave no process running
         pool.shutdown(wait=False, cancel_futures=True)
         campaign.end_all()
     return verdicts

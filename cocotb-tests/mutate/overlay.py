@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A copy of the gateware with one change, which comes first on the import path."""
+"""A copy of the gateware with one change, first on the import path."""
 
 import shutil
 from dataclasses import dataclass

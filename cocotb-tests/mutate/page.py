@@ -6,7 +6,7 @@ from pathlib import Path
 from moderato.toolchain.project import ROOT
 
 PAGE = ROOT / "build" / "mutation.md"
-KILLERS = Path(__file__).with_name("killers.txt")  # file, mutant, simulation, case or nothing; by tabs
+KILLERS = Path(__file__).with_name("killers.txt")  # tab-separated: file, mutant, simulation, case if any
 
 HEAD = """\
 # Mutation testing
@@ -14,7 +14,7 @@ HEAD = """\
 Each row is a single change of the gateware. *Killed by* names the first test that failed.
 
 """
-KINDS = {"elaboration": "it makes no hardware", "build": "Verilator rejects it",
+KINDS = {"elaboration": "it does not elaborate", "build": "Verilator rejects it",
          "ended": "the simulator crashed, or took too long"}
 
 
@@ -45,7 +45,7 @@ def write(mutants, verdicts):
     lines = [f"{score(verdicts.values())}.\n"]
     if len(verdicts) < len(mutants):
         lines = [f"**Not a whole run**: of {len(mutants)} mutants {len(verdicts)} were run on this "
-                 "gateware so far. Of the others, the test that is tried first stands there.\n"]
+                 "gateware so far. The other rows name the test that is tried first.\n"]
     for file in dict.fromkeys(mutant.file for mutant in mutants):
         lines += [f"## {file}\n", "| mutant | what it breaks | killed by |", "|---|---|---|"]
         for mutant in mutants:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One simulation on the gateware that stands first on the import path; a process of its own.
+"""One simulation of the gateware that is first on the import path, in its own process.
 
     python -m mutate.run NAME RESULT [CASE ...]
 
-NAME is a test file's, without `.py`, or a row's of wires/test_wires.py.
+NAME is a test file without `.py`, or a row of wires/test_wires.py.
 
-RESULT is the file that gets the outcome: a kind (passed, failed, elaboration, build, ended), the case
-that failed, and its message. $MODERATO_CACHE is where the simulator is built and run.
+RESULT is the file for the outcome: a kind (passed, failed, elaboration, build, ended), the case
+that failed, and its message. The simulator is built and run in $MODERATO_CACHE.
 """
 
 import json
@@ -22,7 +22,7 @@ from moderato.toolchain.project import cache_root
 
 # A mutant's simulator runs once, so a short compilation matters most.
 COMPILE = ["OPT_FAST=-O0", "VM_PARALLEL_BUILDS=0"]
-# CPU time of a simulation: more is a hang, however busy the machine is.
+# CPU time of a simulation: more is a hang, on a machine with any load.
 GUARD = 1200  # s
 
 
@@ -59,7 +59,7 @@ def outcome(name: str, wanted: list[str]):
     failed = {case: result.failure for case, result in results.items() if result.failure}
     if not failed:
         return "passed", None, None
-    # Those that did not run because of the first failure say so.
+    # Those that did not run because of the first failure have these messages.
     own = [case for case, reason in failed.items()
            if "Regression stopped" not in reason and "ended before" not in reason]
     case = own[0] if own else next(iter(failed))
@@ -68,5 +68,5 @@ def outcome(name: str, wanted: list[str]):
 
 if __name__ == "__main__":
     _, name, result, *wanted = sys.argv
-    resource.setrlimit(resource.RLIMIT_CPU, (GUARD, GUARD))  # of each program that this one starts
+    resource.setrlimit(resource.RLIMIT_CPU, (GUARD, GUARD))  # limits each program that this one starts
     Path(result).write_text(json.dumps(outcome(name, wanted)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The table of mutants fits the gateware: each is one change, and still Python."""
+"""The table of mutants fits the gateware: each is one change, and valid Python."""
 
 import pytest
 
@@ -34,8 +34,8 @@ def test_each_mutant_is_one_change():
 
 
 def test_no_killer_is_slow():
-    """Only fast tests judge mutants: each simulation that mutants name has some, and no recorded killer
-    is slow."""
+    """Only fast tests judge mutants: each simulation of TESTS has some, and no recorded killer is
+    slow."""
     names = {name for names in TESTS.values() for name in names if not name.startswith(campaign.PROOF)}
     slow = {name: [test.name for test in named(name).tests if named(name).is_slow(test)]
             for name in names}
@@ -48,18 +48,18 @@ def test_no_killer_is_slow():
 
 @pytest.mark.parametrize("without", [1, len(MUTANTS)])
 @pytest.mark.parametrize("asked", [1, len(MUTANTS)])
-def test_a_page_is_not_made_of_what_is_not_known(without, asked, tmp_path, monkeypatch):
-    """The old page has more verdicts. The command judges some mutants, or all."""
+def test_page_needs_verdicts(without, asked, tmp_path, monkeypatch):
+    """Without new verdicts, the old page remains. The command judges some mutants, or all."""
     passed = campaign.Outcome("failed", None, None, 1.0)
     unknown = MUTANTS[len(MUTANTS) - without:]
     monkeypatch.setattr(campaign, "known_verdict", lambda mutant, tests: (
         None if mutant in unknown else campaign.Verdict(mutant, tests[0], passed, 1.0)))
     monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(page, "KILLERS", tmp_path / "killers.txt")
-    page.PAGE.write_text("as it was")
-    with pytest.raises(command.Unknown, match=f"known of {without} of {len(MUTANTS)} mutants"):
+    page.PAGE.write_text("the old page")
+    with pytest.raises(command.Unknown, match=f"{without} of {len(MUTANTS)} mutants have no verdict"):
         command.mutate(MUTANTS[:asked], 1, write_page=True, only_known=True)
-    assert page.PAGE.read_text() == "as it was"
+    assert page.PAGE.read_text() == "the old page"
     unknown.clear()
     command.mutate(MUTANTS[:asked], 1, write_page=True, only_known=True)
     assert "Not a whole run" not in page.PAGE.read_text() and "mutants killed" in page.PAGE.read_text()

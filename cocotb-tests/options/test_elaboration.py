@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What can't work is refused when the gateware is made."""
+"""Elaboration rejects options that cannot work."""
 
 import pytest
 from migen import Record
@@ -52,7 +52,7 @@ def test_rmon():
 
 def test_vlan():
     made = mac(vlan=True)
-    assert optional(made) == {"FEATURES", "VLAN"}  # what is only written has no value
+    assert optional(made) == {"FEATURES", "VLAN"}  # a write-only register has no value
     assert "VLAN_TABLE" in made.registers.strobe and "VLAN_TABLE" not in mac().registers.strobe
     assert set(made.registers.counters) - set(registers.counters()) == {"RX_VLAN_FILTERED"}
 
@@ -64,7 +64,7 @@ def test_timestamp():
 
 
 def test_jumbo():
-    """The FIFOs grow to what is needed, and no further; a longer one stays."""
+    """The FIFOs grow to the required size, and no further; a longer one remains."""
     assert len(mac(jumbo=True).rx_fifo.space) == len(mac(rx_fifo_order=14).rx_fifo.space)
     assert len(mac(jumbo=True).tx_fifo.space) == len(mac(tx_fifo_order=14).tx_fifo.space)
     assert len(mac().rx_fifo.space) == 11
@@ -86,25 +86,25 @@ def test_segment():
     assert optional(mac(segment=True, gather=True, tx_checksum=True)) == {"FEATURES"}
 
 
-def test_no_option_is_there_unasked():
+def test_no_option_by_default():
     made = mac()
     assert optional(made) == set()
     assert made.registers.counters == registers.counters()
 
 
 def optional(made):
-    """The registers of a MAC that are there for an option."""
+    """The registers of a MAC that exist because of an option."""
     return {register.name for register in registers.registers()
             if register.option and register.name in made.registers.value}
 
 
-# Who lists options --------------------------------------------------------------------------------
+# Lists of options --------------------------------------------------------------------------------
 
 SIZES = {"rx_fifo_order", "tx_fifo_order", "max_frames"}
 
 
 def test_every_option_has_its_area_measured(monkeypatch):
-    """Each in a row of its own: with what it needs, and with no other."""
+    """Each option has its own row: with the options that it needs, and no others."""
     rows = []
     monkeypatch.setattr(duts, "mac_gmii", lambda **options: rows.append(
         {name for name, value in options.items() if value and value != OPTIONS[name].default}))
@@ -118,8 +118,8 @@ def test_the_lab_has_every_option():
     assert OFFLOADS.keys() | FLOWS.keys() | {"urgent", "pacing"} | SIZES == OPTIONS.keys()
 
 
-def test_options_tell_of_what_there_is():
-    """Each field of FEATURES, and of CAPABILITY beyond sizes and rates, is told by one option."""
+def test_features_report_options():
+    """One option reports each field of FEATURES, and of CAPABILITY except sizes and rates."""
     told = [place for option in OPTIONS.values() for place in option.tells]
     fields = {f"{register.name}.{field.name}" for register in registers.registers()
               if register.name in ("FEATURES", "CAPABILITY") for field in register.fields}
@@ -134,7 +134,8 @@ SWITCHES = [option for option in OPTIONS.values() if option.is_switch]
 
 @pytest.mark.parametrize("option", NUMBERS, ids=lambda option: option.name)
 def test_ranges_of_numbers(option):
-    """What is beyond them, or no number, says so; the ends are made."""
+    """Values outside the range, or that are not numbers, are rejected; both ends of the range
+    elaborate."""
     least, most = option.least, option.most
     for value in (least - 1, most + 1, -1, 2**64, "4k", 4.0, True, None):
         says = f"{option.name} must be {least} to {most}, not {value!r}: "

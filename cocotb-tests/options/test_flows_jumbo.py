@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Flows of frames of 9018 octets: with pause none is lost, and the driver takes turns with them."""
+"""Flows of frames of 9018 octets: with pause no frame is lost, and the driver takes turns with
+them."""
 
 import cocotb
 

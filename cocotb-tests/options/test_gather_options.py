@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames in pieces, and segments, with VLAN tags and time stamps: what frames in one have of both, and
-what is of their first piece, of their last one, and of each segment.
+"""Frames in pieces, and segments, with VLAN tags and time stamps: all that a frame in one piece can
+have. Some requests belong to its first piece, some to its last one, and some to each segment.
 """
 
 import random
@@ -33,13 +33,13 @@ SLOW  = f"{TWINS}|checksum_offsets|inserts|line_rate|restarts"
 
 
 def stamps_of(mac):
-    """Those that came, compared with nothing yet."""
+    """The stamps of completed frames, not compared yet."""
     stamps, mac.driver.stamps = mac.driver.stamps, []
     return stamps
 
 
 async def started(mac, zero):
-    """A frame from the wire, and the lower word of when it started."""
+    """A frame from the wire, and the lower word of its start time."""
     frame = await mac.wire.receive()
     return frame, round(mac.wire.started + zero) % 2**32
 
@@ -47,7 +47,8 @@ async def started(mac, zero):
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def pieces_with_tags_and_stamps(dut, slow):
-    """Asked for by the first piece and by the last one; by any other piece, neither is."""
+    """The first piece requests the tag, and the last one the stamp; requests of other pieces have
+    no effect."""
     mac = await Mac.start(dut, slow=slow, driver={"tx_order": 5}, VLAN=INSERT)
     zero = await start_clock(mac, 0)
     due, asked = [], []
@@ -63,7 +64,7 @@ async def pieces_with_tags_and_stamps(dut, slow):
             if mac.driver.tx.room < 6:
                 await room(mac, 6)
             mac.driver.queue_pieces(pieces, checksum, tci, more=True, TIMESTAMP=random.getrandbits(1))
-            # A tag of a piece that is not the first one counts as little.
+            # A tag request of a later piece has no effect, either.
             mac.driver.queue(*last, *((None, some_tci()) if pieces else (checksum, tci)),
                              TIMESTAMP=int(stamp))
             if random.random() < 0.7:
@@ -84,8 +85,8 @@ async def pieces_with_tags_and_stamps(dut, slow):
 
 @cocotb.test()
 async def segments_with_tags_and_a_stamp(dut):
-    """Each segment has the tag of the headers' piece; the stamp is that of the last one. What is
-    refused has no stamp, and is not waited for."""
+    """Each segment has the tag of the headers' piece; the stamp is that of the last one. An aborted
+    packet has no stamp, and the ring does not wait for one."""
     mac = await Mac.start(dut, driver={"tx_order": 5}, VLAN=INSERT)
     zero = await start_clock(mac, 0)
     for _ in range(40):
@@ -97,7 +98,7 @@ async def segments_with_tags_and_a_stamp(dut):
         await room(mac, 8)
         hand_over(mac, p, stamp=stamp, tci=tci, **change)
         await mac.driver.tx.doorbell()
-        # Told that there is one octet more, it gives up what is not a whole segment without that.
+        # With one octet more announced than there is, the segment that lacks it is aborted.
         last = None
         for segment in p.cut[:octets // mss] if wrong else p.cut:
             frame, last = await started(mac, zero)

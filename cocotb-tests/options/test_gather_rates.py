@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which clock frames in pieces, and segments, want at a gigabit: docs/offloads.md has the table.
+"""The clocks that frames in pieces, and segments, need at 1 Gb/s: docs/offloads.md has the table.
 
-The clock is one of 125 MHz, and the wire so much faster than a gigabit as the clock would be slower.
+The clock is 125 MHz. To simulate a slower clock, the wire is faster than 1 Gb/s by that ratio.
 """
 
 import cocotb
@@ -16,18 +16,18 @@ DUT  = "mac_gather_2500"
 SLOW = ""
 CLOCK = 125     # MHz
 SLOWEST = 37.5  # that the MAC accepts for a gigabit
-LINE = 0.995    # of its rate: none of the wire's clocks is idle, but for what a word rounds
+LINE = 0.995    # of its rate: no clock of the wire is idle, except for a word's rounding
 
 
 async def start(dut, mhz):
-    """At a gigabit and so many MHz, with a memory as late as the lab's."""
+    """At 1 Gb/s and this many MHz, with the latency of the lab's memory."""
     mac = await Mac.start(dut, link=round(1000*CLOCK/mhz), driver={"tx_order": 6})
     mac.memory.delay(LATENCY)
     return mac
 
 
 async def part_of_the_line_rate(mac, frames):
-    """That these frames have, from the first preamble to the last FCS."""
+    """The share of the line rate that these frames reach, from the first preamble to the last FCS."""
     for frame in frames:
         assert await mac.wire.receive() == frame
     octets = sum(8 + len(frame) + 4 + 12 for frame in frames) - 12
@@ -58,7 +58,7 @@ async def pieces(dut, case):
     (4, 1428, SLOWEST, LINE), (6, 1428, SLOWEST, LINE), (4, 536, 42.5, LINE), (6, 516, 50, LINE),
     (4, 88, 75, LINE), (6, 88, 87.5, LINE), (4, 536, SLOWEST, 0.88), (4, 88, SLOWEST, 0.53)])
 async def segments(dut, case):
-    """Version of IP, MSS, MHz, at least so much of the line rate, with a time stamp in each."""
+    """IP version, MSS, MHz, the least share of the line rate. Each segment has a time stamp option."""
     version, mss, mhz, least = case
     mac = await start(dut, mhz)
     p = packet(16_000, mss, version, usual=True)

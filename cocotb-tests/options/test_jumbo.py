@@ -54,7 +54,7 @@ async def every_end_and_every_start(dut):
 
 @cocotb.test()
 async def drops_longer_frames(dut):
-    """One octet too many, and as many as there are: the next frame is right."""
+    """One octet too many, and as many as a frame can have: the next frame is right."""
     mac = await start(dut)
     frames = [plain(length) for length in (MAX, MAX + 1, 12_000, 16_380, 20_000, MAX, MIN)]
     for frame in frames:
@@ -66,7 +66,7 @@ async def drops_longer_frames(dut):
 
 @cocotb.test()
 async def drops_jumbo_frames_in_short_buffers(dut):
-    """A driver that posts 2 KiB gets its short frames, and ERROR for each long one."""
+    """A driver with buffers of 2 KiB gets its short frames, and ERROR for each long one."""
     mac = await Mac.start(dut, driver={"buffer": 2048, "rx_order": 4}, MAX_FRAME=MAX + 4)
     for length in (MAX, 1514, 2046, 2047, MAX, MIN):
         frame = plain(length)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC with both parts behind clock gates, which must change nothing but the number of edges: of
-the cases of the whole MAC, those in which its parts stop and wake."""
+"""The MAC with both parts behind clock gates, which must change only the number of edges: the cases
+of the whole MAC in which its parts stop and wake."""
 
 import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge
@@ -36,7 +36,7 @@ SLOW  = f"{TWINS}|delays|number=[^1]|restarts"
 
 
 async def edges(dut, clocks):
-    """How many edges each part gets in so many clocks."""
+    """The number of edges of each part in this many clocks."""
     counts = {"datapath": 0, "moderation": 0}
 
     async def count(part):
@@ -53,7 +53,7 @@ async def edges(dut, clocks):
 
 @cocotb.test()
 async def sleeps_without_traffic(dut):
-    """Ready to receive and to send, with every timer set: not one edge."""
+    """Ready to receive and to send, with every timer set: not a single edge."""
     timers = {f"{prefix}_{name}": 100 for prefix in ("RX", "TX")
               for name in ("FRAMES", "PACKET_TIMER", "ABSOLUTE_TIMER", "GAP")}
     mac = await Mac.start(dut, **timers)
@@ -68,7 +68,7 @@ async def sleeps_without_traffic(dut):
 
 @cocotb.test()
 async def sleeps_within_frames(dut):
-    """At 100 Mb/s, words come and go in one of 32 clocks."""
+    """At 100 Mb/s, a word arrives and leaves every 32 clocks."""
     mac = await Mac.start(dut, link=100)
     for frame in (plain(MAX), plain(MIN)) * 2:
         mac.wire.send(add_fcs(frame))

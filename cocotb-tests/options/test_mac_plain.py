@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC without options: what belongs to one does nothing."""
+"""The MAC without options: requests of options have no effect."""
 
 import cocotb
 
@@ -23,7 +23,7 @@ async def options_are_not_there(dut):
 
 @cocotb.test()
 async def ignores_requests_of_absent_options(dut):
-    """Word 0x8 of a descriptor is written back as 0 both ways (the driver's model looks)."""
+    """Word 2 of a descriptor is written back as 0 in both directions (the driver's model checks)."""
     mac = await Mac.start(dut)
     frames = [plain(MIN + n) for n in range(20)]
     for frame in frames:

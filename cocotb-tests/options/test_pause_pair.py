@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two MACs at both ends of a cable: with pause no frame is lost, and never are both held for ever."""
+"""Two MACs at both ends of a cable: with pause no frame is lost, and they never block each other
+forever."""
 
 import random
 
@@ -14,12 +15,12 @@ from bench.memory.memory import Memory
 
 DUT  = "mac_pair"
 SLOW = ""
-BOTH = 3  # of PAUSE: obey and ask
+BOTH = 3  # of PAUSE: obey and request
 QUANTUM = 52
 
 
 async def start(dut, rx_order=6, **settings):
-    """The drivers of `a` and `b`, both of which have STATION's address."""
+    """Starts the drivers of `a` and `b`, both with STATION's address."""
     Clock(dut.sys_clk, 10, unit="ns").start()
     dut.sys_rst.value = 1
     drivers = [Driver(End(dut, name), Memory(dut, f"{name}_dma", END), rx_order, 6)
@@ -34,7 +35,7 @@ async def start(dut, rx_order=6, **settings):
 
 
 def traffic(driver, count, lengths=(60, 64, 100, 300)):
-    """Frames that a driver sends from now on as its ring takes them; and the task."""
+    """Frames that a driver sends from now on, when its ring has room; and the task."""
     frames = [plain(random.choice(lengths), STATION) for _ in range(count)]
 
     async def feed():
@@ -51,7 +52,8 @@ async def counted(drivers, name):
 
 @cocotb.test()
 async def both_starve(dut):
-    """Neither has descriptors, each holds the other: nothing is lost, and both go on when they can."""
+    """Neither has descriptors, and each pauses the other: no frame is lost, and both continue when
+    they can."""
     drivers = await start(dut, PAUSE_QUANTA=200, PAUSE_RING=24 | 40 << 16)
     sent = [traffic(driver, 400) for driver in drivers]
     received = [[], []]
@@ -65,7 +67,7 @@ async def both_starve(dut):
         await ClockCycles(dut.sys_clk, 40_000)
         assert [await driver.regs.read("STATUS") >> 4 & 3 for driver in drivers] == [3, 3]
         take()
-        for driver in drivers:  # the one makes room while both are held, then the other
+        for driver in drivers:  # one makes room while both are paused, then the other
             await driver.post_buffers()
             await ClockCycles(dut.sys_clk, 500)
     while not all(feeding.done() for _, feeding in sent):
@@ -82,7 +84,7 @@ async def both_starve(dut):
 
 @cocotb.test()
 async def pause_ends_when_both_stop(dut):
-    """No driver ever makes room: each lets go of the other, and what was on the rings has left."""
+    """No driver ever makes room: each MAC stops its requests, and the frames on both rings leave."""
     drivers = await start(dut, PAUSE_QUANTA=16, PAUSE_RING=24 | 40 << 16)
     sent = [traffic(driver, 150) for driver in drivers]
     for _, feeding in sent:
@@ -96,13 +98,14 @@ async def pause_ends_when_both_stop(dut):
 @cocotb.test()
 @cocotb.parametrize(pause=[True, False])
 async def memory_starves_at_times(dut, pause):
-    """The longest that one may send before it hears of it finds room; without pause frames are lost."""
+    """There is room for the most that the other end may send before it obeys; without pause, frames
+    are lost."""
     settings = {"PAUSE_QUANTA": 0xFFFF, "PAUSE_FIFO": 4096 | 6144 << 16} if pause else {}
     drivers = await start(dut, **settings)
     sent = [traffic(driver, 60, (60, 700, 1514)) for driver in drivers]
 
     async def starve():
-        while True:  # the one, then the other
+        while True:  # one, then the other
             for driver in drivers:
                 driver.memory.starve(True)
                 await ClockCycles(dut.sys_clk, random.randrange(13_000, 16_000))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two queues whose frames may be in pieces: all that two queues send, and pieces of both at once."""
+"""Two queues whose frames may be in pieces: all kinds of frames of two queues, and pieces of both
+at once."""
 
 import random
 
@@ -32,7 +33,7 @@ SLOW  = rf"{TWINS}|^(both|each|fills|one|turns)"  # also in the row sim-queues
 @cocotb.test()
 @cocotb.parametrize(slow=[0.0, 0.5])
 async def pieces_of_both(dut, slow):
-    """Frames and segments of both queues: none gets between the pieces of another one."""
+    """Frames and segments of both queues: none enters between the pieces of another one."""
     both = await Queues.start(dut, slow)
     sent = [[], []]
 
@@ -61,8 +62,9 @@ async def pieces_of_both(dut, slow):
 @cocotb.test()
 @cocotb.parametrize(first=[0, 1], ends=["rest", "stop", "fault", "descriptor", "status"])
 async def other_queue_survives_partial_frame(dut, first, ends):
-    """It keeps the FIFO to itself until its rest comes, or is wrong, or the queue stops, or it halts,
-    for memory refuses the rest's descriptor or status: then the other queue's frames leave."""
+    """A partial frame blocks the FIFO until its rest is complete or invalid, until its queue stops,
+    or until the queue halts because memory fails the rest's descriptor or status. Then the other
+    queue's frames leave."""
     both = await Queues.start(dut)
     driver, other = both.drivers[first], both.drivers[1 - first]
     for _ in range(6):

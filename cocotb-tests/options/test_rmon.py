@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""RMON's counters against plain sums over what was sent both ways."""
+"""RMON's counters against plain sums over the frames of both directions."""
 
 import random
 from collections import Counter
@@ -22,13 +22,13 @@ EDGES = sorted({octets for first, last in RMON_RANGES for octets in (first, firs
 
 
 def by_length(direction, octets):
-    """How many frames each counter of lengths has; `octets` with FCS."""
+    """The number of frames in each counter of lengths; `octets` with FCS."""
     return {f"{direction}_OCTETS_{first}": sum(first <= n and (not last or n <= last) for n in octets)
             for first, last in RMON_RANGES}
 
 
 def kind(destination):
-    """What RFC 2819 calls a destination; none of its names for a station's."""
+    """RFC 2819's name for a kind of destination; None for a station."""
     return ("BROADCAST" if destination == BROADCAST else
             "MULTICAST" if destination[0] & 1 else "UNICAST")
 
@@ -47,7 +47,7 @@ async def check(mac, expected):
 
 @cocotb.test()
 async def counts_what_is_received(dut):
-    """Good ones, and those with a wrong FCS or for other stations: by length whatever became of them."""
+    """Good frames, and those with a wrong FCS or for other stations: counted by length in any case."""
     mac = await Mac.start(dut, MAX_FRAME=2000, PAUSE=OBEY)
     await mac.driver.enable(ALLMULTI=1)
     frames = [plain(octets - 4, random.choice(DESTINATIONS)) for octets in

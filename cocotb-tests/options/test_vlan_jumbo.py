@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""VLAN tags of jumbo frames on LiteEth's GMII, by cocotbext-eth: with a tag, octets take 15 bits."""
+"""VLAN tags of jumbo frames on LiteEth's GMII, by cocotbext-eth: with a tag, the number of octets
+has 15 bits."""
 
 import cocotb
 import pytest
@@ -12,13 +13,13 @@ from cases.tags import INSERT, STRIP, as_sent, expect, send, some_tci
 
 DUT = "mac_vlan_jumbo"
 BUFFER = MAX + 18
-LONGEST = 2**14 - 8  # that the Tx FIFO takes
+LONGEST = 2**14 - 8  # that the Tx FIFO holds
 
 
 @cocotb.test()
 @pytest.mark.slow
 async def jumbo_frames_have_tags(dut):
-    """Both ways, with short ones; MAX_FRAME is for what is left."""
+    """In both directions, with short ones; MAX_FRAME limits the frame without its tag."""
     mac = await Mac.start(dut, driver={"buffer": BUFFER, "rx_order": 4, "tx_order": 4},
                           MAX_FRAME=MAX + 4, VLAN=STRIP | INSERT)
     frames = [plain(length) for length in (MAX, 60, MAX - 1, MAX - 2, 1514, MAX - 3, MAX, 60)]
@@ -36,7 +37,7 @@ async def jumbo_frames_have_tags(dut):
 
 @cocotb.test()
 async def the_longest_frame_of_all(dut):
-    """As the Tx FIFO takes it, and as MAX_FRAME lets one in: with its tag, 2**14 octets and more."""
+    """The longest frame of the Tx FIFO, and of MAX_FRAME: with its tag, 2**14 octets and more."""
     longest = 2**14 - 1
     mac = await Mac.start(dut, driver={"buffer": 2**14 + 64, "rx_order": 2, "tx_order": 2},
                           MAX_FRAME=longest, VLAN=STRIP | INSERT)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What random frames must have met: bins that main.cpp counts, by name.
+"""Bins that random frames must have hit: main.cpp counts them by name.
 
-COMMON are those of any MAC, OPTIONS those of one with options; RARE take a million frames.
+COMMON are those of any MAC, OPTIONS those of one with options; RARE need a million frames.
 """
 
 COMMON = [
-    # What becomes of a received frame.
+    # The fate of a received frame.
     *(f"rx: {fate}" for fate in ("good", "undersize", "oversize", "wrong FCS", "filtered")),
     "rx: marked by the PHY", "rx: memory refuses data", "rx: does not fit its buffer",
     "rx: the FIFO is full", "rx: the ring is empty",
-    # What it is like.
+    # Its properties.
     *(f"rx: length mod 8 = {n}" for n in range(8)),
     "rx: the shortest", "rx: the longest", "rx: multicast", "rx: broadcast", "rx: a tag stays",
-    # Sent ones: both ends in a word of memory, and in one of the wire.
+    # Sent frames: both ends in a word of memory, and in one of the wire.
     *(f"tx: length mod 4 = {length}, address mod 8 = {address}" for length in range(4)
       for address in range(8)),
     "tx: padded", "tx: the longest", "tx: an illegal length", "tx: memory refuses data",
@@ -34,7 +34,7 @@ OPTIONS = [
     # Checksums.
     "tx: a checksum", "tx: a checksum and a tag", "tx: half a checksum", "tx: a checksum of nothing",
     "tx: a checksum beyond the end",
-    # Pause and what is urgent.
+    # Pause and urgent frames.
     "rx: pause", "rx: other control", "rx: control behind a tag", "rx: urgent",
     "pause: the other end is told to stop", "pause: it may go on",
 ]

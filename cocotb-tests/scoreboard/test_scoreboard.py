@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Random frames both ways, each compared with what a reference says of it, under random settings."""
+"""Random frames in both directions, each compared with a reference, with random settings."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def test_a_million_frames_without_options():
 
 
 @pytest.mark.parametrize("spoilt, says", [
-    # Where frames may be dropped, one that fits none is looked for until there is none left.
+    # Where frames may be dropped, the scoreboard skips due frames until one matches.
     ("memory", "not the frame that was sent|a frame came that nobody sent"),
     ("wire", "not the frame that was to be sent")])
 def test_it_can_fail(spoilt, says):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The FIFO between two clocks against a list, in clocks that slide along each other."""
+"""The FIFO between two clocks against a list, with clocks that drift against each other."""
 
 import random
 
@@ -8,13 +8,13 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 
 DUT = "async_fifo"
-DEPTH = 16  # what bench.devices.duts.async_fifo() holds in its memory; one more word is at its output
+DEPTH = 16  # words in the memory of bench.devices.duts.async_fifo(); one more word is at its output
 FIELDS = ("data", "last_be")
 WORDS = 2000
 
 
 async def start(dut, sink_ps, source_ps):
-    """Both clocks, and a reset that ends at different times."""
+    """Starts both clocks, with resets that end at different times."""
     dut.sink_valid.value = dut.source_ready.value = 0
     dut.sink_rst.value = dut.source_rst.value = 1
     Clock(dut.sink_clk, sink_ps, unit="ps").start()
@@ -41,7 +41,7 @@ async def write(dut, words, share):
 
 
 async def read(dut, count, share):
-    """Takes so many words, in some of the clocks; a word that is offered must stay."""
+    """Takes this many words, in some of the clocks; an offered word must be stable."""
     taken, offered = [], None
     while len(taken) < count:
         ready = random.random() < share
@@ -49,7 +49,7 @@ async def read(dut, count, share):
         await RisingEdge(dut.source_clk)
         word = tuple(int(getattr(dut, f"source_{name}").value) for name in FIELDS)
         valid = bool(dut.source_valid.value)
-        assert offered is None or (valid and word == offered), "a word that was offered went away"
+        assert offered is None or (valid and word == offered), "an offered word was withdrawn"
         offered = word if valid and not ready else None
         if valid and ready:
             taken.append(word)
@@ -77,7 +77,7 @@ async def every_word_in_order(dut, sink_ps, source_ps, shares):
 
 @cocotb.test()
 async def holds_depth_plus_one_words(dut):
-    """And nothing more; all that it took comes out."""
+    """The FIFO takes no more, and returns all that it took."""
     await start(dut, 8000, 10002)
     words = some_words(DEPTH + 2)
     await with_timeout(write(dut, words[:-1], 1), 1, "us")
@@ -89,7 +89,7 @@ async def holds_depth_plus_one_words(dut):
 
 @cocotb.test()
 async def looks_up_one_word_per_clock(dut):
-    """As many words as the slower side has clocks, but for the first ones."""
+    """As many words as the slower side has clocks, except for the first ones."""
     await start(dut, 8000, 8002)
     cocotb.start_soon(write(dut, some_words(WORDS), 1))
     taken = cocotb.start_soon(read(dut, WORDS, 1))

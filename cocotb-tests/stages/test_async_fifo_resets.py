@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The FIFO between two clocks, each of which is reset, stands still, or both, while frames pass.
+"""The FIFO between two clocks: each side is reset, stopped, or both, while frames pass.
 
-`waits` is a FIFO whose frames wait for room, as what is sent does; `hurries` one whose frames do not,
-as what is received.
+Frames of the FIFO `waits` wait for room, like sent ones; those of `hurries` do not, like received
+ones.
 """
 
 import random
@@ -14,7 +14,7 @@ from cocotb.triggers import ClockCycles, RisingEdge, Timer, with_timeout
 DUT = "async_fifo_resets"
 FRAMES = 250
 LENGTHS = 1, 2, 3, 15, 16, 17, 40  # words; the FIFO holds 17
-GAP = 8  # clocks between two frames that do not wait: a preamble takes as many
+GAP = 8  # clocks between two frames that do not wait: as many as a preamble has
 
 
 class Side:
@@ -35,7 +35,7 @@ class Side:
         self.rst.value = 0
 
     async def stand(self, with_reset):
-        """As while a PLL is reset, then locks again: the reset ends when the clock is back."""
+        """As during a reset of a PLL: the reset ends when the clock has returned."""
         self.clock.stop()
         self.rst.value = with_reset
         await Timer(random.randrange(100, 2000), "ns")
@@ -45,7 +45,7 @@ class Side:
 
 
 class Link:
-    """A FIFO with the stages at both its ends, which the resets hit as well."""
+    """A FIFO with the stages at both its ends, which are reset, too."""
 
     def __init__(self, dut, name, writer, reader):
         self.writer, self.reader, self.waits = writer, reader, name == "waits"
@@ -53,15 +53,15 @@ class Link:
             for field in ("valid", "ready", "data", "last_be")} for port in ("sink", "source"))
         self.sink["valid"].value = self.source["ready"].value = 0
         self.frames = []      # number of words,
-        self.cut = {}         # and of those that were written before a reset cut the frame,
-        self.may_miss = set() # frames whose reading a reset cut, or that a reader who stood may miss
-        self.came = []        # numbers of those that came whole
-        self.parts = []       # and of those that came cut
+        self.cut = {}         # words written before a reset cut the frame,
+        self.may_miss = set() # frames whose reading a reset cut, or that a stopped reader may miss
+        self.came = []        # numbers of complete frames
+        self.parts = []       # and of cut ones
         self.stalled = False
         self.sharp = 1.0
 
     async def write(self):
-        """Frame n is its words 0, 1, ... as (n, word)."""
+        """Frame n has the words 0, 1, ... as (n, word)."""
         edge, sink = RisingEdge(self.writer.clk), self.sink
         for number in range(FRAMES):
             length = random.choice(LENGTHS)
@@ -79,11 +79,11 @@ class Link:
                     taken = offered
                 if self.stalled:
                     self.may_miss.add(number)
-                if self.writer.rst.value:  # what was taken at this edge, was
+                if self.writer.rst.value:  # a word taken at this edge counts
                     self.cut[number] = word
                     break
             sink["valid"].value = 0
-            sink["last_be"].value = random.getrandbits(1)  # what does not count
+            sink["last_be"].value = random.getrandbits(1)  # has no effect
             gap = GAP if not self.waits or random.random() < 0.3 else 0
             quiet = 0
             while self.writer.rst.value or quiet < gap:
@@ -116,10 +116,10 @@ class Link:
             assert words[:-1] == whole[:len(words) - 1] and 2 <= len(words), \
                 f"frame {number}: {[divmod(word, 256) for word in words]}"
             assert number in self.cut or number in self.may_miss, \
-                f"frame {number} was cut by none: {[divmod(word, 256) for word in words]}"
+                f"frame {number} was cut without a reset: {[divmod(word, 256) for word in words]}"
             self.parts.append(number)
         seen = self.came + self.parts
-        assert number == max(seen) and seen.count(number) == 1, f"frame {number} came again"
+        assert number == max(seen) and seen.count(number) == 1, f"frame {number} arrived twice"
 
     def check(self):
         lost = set(range(FRAMES)) - set(self.came)
@@ -132,7 +132,7 @@ async def disturb(links, sides, stop):
         kind = random.choice(["reset"] * 4 + ["both", "stand"])
         chosen = random.sample(sides, 2 if kind == "both" else 1)
         for link in links:
-            # One that is stalled by a reader who stands still may miss frames, if it can't wait.
+            # A link that cannot wait may lose frames while its reader is stopped.
             link.stalled |= not link.waits and link.reader in chosen
         if kind == "stand":
             await chosen[0].stand(random.getrandbits(1))
@@ -152,7 +152,7 @@ async def disturb(links, sides, stop):
 @cocotb.test()
 @cocotb.parametrize(sink_ps=[8000, 10002, 40_000], source_ps=[8000, 25002])
 async def loses_what_a_reset_cuts(dut, sink_ps, source_ps):
-    """And nothing else: no frame comes twice, or in pieces of two, and none that was not written."""
+    """Nothing else is lost: no frame repeats, mixes with another one, or was never written."""
     sides = Side(dut, "sink", sink_ps), Side(dut, "source", source_ps)
     links = [Link(dut, name, *sides) for name in ("waits", "hurries")]
     await ClockCycles(sides[0].clk, 4)

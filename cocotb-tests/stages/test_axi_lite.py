@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The registers on AXI4-Lite, by cocotbext-axi's master: each access is done once, and answered."""
+"""The registers on AXI4-Lite, by cocotbext-axi's master: each access is done once, and gets a
+response."""
 
 import random
 
@@ -17,7 +18,7 @@ STROBES = [register.name for register in REGISTERS if register.access != "ro"]
 
 
 class Bench:
-    """`strobes` and `counts`: how often a register was written, and a counter asked for."""
+    """`strobes` and `counts`: how often each register was written, and each counter requested."""
 
     @classmethod
     async def start(cls, dut, pause=0.0):
@@ -72,7 +73,7 @@ async def every_access_once(dut, pause):
 @cocotb.test()
 @cocotb.parametrize(pause=[0.0, 0.5])
 async def both_ways_at_once(dut, pause):
-    """Neither waits for the other for ever."""
+    """Neither direction blocks the other."""
     bench = await Bench.start(dut, pause)
     writable = [register for register in REGISTERS if register.access == "rw"]
     others = [register for register in REGISTERS if register.access == "ro"]
@@ -92,7 +93,7 @@ async def both_ways_at_once(dut, pause):
 @cocotb.test()
 @cocotb.parametrize(length=[1, 2, 3])
 async def rejects_partial_words(dut, length):
-    """SLVERR, nothing changes, and the next access is answered."""
+    """The response is SLVERR, nothing changes, and the next access works."""
     bench = await Bench.start(dut)
     for register in REGISTERS:
         for offset in range(5 - length):

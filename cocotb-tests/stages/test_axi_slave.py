@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The registers on AXI4, by cocotbext-axi's master: bursts of any size, and those that are refused."""
+"""The registers on AXI4, by cocotbext-axi's master: bursts of any size, and bursts with errors."""
 
 import random
 
@@ -11,7 +11,7 @@ from bench.models import axi_master
 from bench.models.wishbone import TABLE
 
 DUT = "axi_slave"
-START, WORD = TABLE["MAC_LOW"].offset, 4  # of the registers that are written here
+START, WORD = TABLE["MAC_LOW"].offset, 4  # the registers that are written here
 NAMES = ["MAC_LOW", "MAC_HIGH", "HASH_LOW", "HASH_HIGH"]
 
 
@@ -26,7 +26,7 @@ class Bench:
         return bench
 
     async def write(self, at, data, **how):
-        """From octet `at` of these registers on; whether it was done."""
+        """Writes from octet `at` of these registers on; returns whether the response was OKAY."""
         answer = await with_timeout(self.master.write(START + at, data, **how), 20, "us")
         return answer.resp == AxiResp.OKAY
 
@@ -36,7 +36,7 @@ class Bench:
         return answer.data
 
     def hold(self, word, data):
-        """What a write of a whole register leaves."""
+        """Updates the expected contents after a write of a whole register."""
         value = int.from_bytes(data, "little") & (1 << TABLE[NAMES[word]].width) - 1
         self.held[WORD*word:WORD*(word + 1)] = value.to_bytes(WORD, "little")
 
@@ -44,8 +44,8 @@ class Bench:
 @cocotb.test()
 @cocotb.parametrize(pause=[0.0, 0.5])
 async def bursts_of_every_size(dut, pause):
-    """Narrow ones, and those that begin or end within a word: what is not of a whole register is
-    refused, the rest of the burst is done."""
+    """Narrow bursts, and bursts that start or end within a word: partial writes return an error,
+    the rest of the burst is done."""
     bench = await Bench.start(dut, pause)
     for _ in range(300):
         size, at = random.randrange(4), random.randrange(16)
@@ -64,7 +64,7 @@ async def bursts_of_every_size(dut, pause):
 
 @cocotb.test()
 async def bursts_to_one_place(dut):
-    """FIXED: the last beat stays, and the neighbours are left alone. WRAP: nothing is done."""
+    """FIXED: the last beat remains, and neighbours do not change. WRAP: no access."""
     bench = await Bench.start(dut)
     at = WORD*NAMES.index("HASH_LOW")
     for _ in range(20):
@@ -81,7 +81,7 @@ async def bursts_to_one_place(dut):
 @cocotb.test()
 @cocotb.parametrize(pause=[0.0, 0.5])
 async def reads_and_writes_at_once(dut, pause):
-    """All are answered, and a read gives what a register held before or after a write."""
+    """All get responses, and a read returns a register's value before or after a write."""
     bench = await Bench.start(dut, pause)
     at, last = WORD*NAMES.index("HASH_LOW"), bytes(8)
     for _ in range(100):
@@ -95,7 +95,7 @@ async def reads_and_writes_at_once(dut, pause):
 
 @cocotb.test()
 async def reads_and_writes_take_turns(dut):
-    """A write gets between reads that wait, and a read between writes."""
+    """A write gets between pending reads, and a read between writes."""
     bench = await Bench.start(dut)
     at = WORD*NAMES.index("HASH_LOW")
     for _ in range(10):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The descriptor fetcher: what it delivers, and that it never reads what is not its own."""
+"""The descriptor fetcher: the delivered descriptors, and that it reads only those that were handed
+over."""
 
 import random
 
@@ -16,7 +17,7 @@ SLOW = f"{TWINS}|index_wraps"
 @cocotb.test()
 @cocotb.parametrize(order=[2, 3, 5, 12], slow=[0.0, 0.6])
 async def bursts_of_any_size(dut, order, slow):
-    """Doorbells that move by 1 to the whole ring, several times around."""
+    """Doorbells that advance by 1 up to the whole ring, several times around."""
     bench = await Descriptors.start(dut, order, slow)
     taken = 0
     while taken < 300:
@@ -31,7 +32,7 @@ async def bursts_of_any_size(dut, order, slow):
 
 @cocotb.test()
 async def doorbell_while_fetching(dut):
-    """One descriptor a doorbell, in spurts as fast as they can be written, against a slow bus."""
+    """One descriptor for each doorbell, in bursts as fast as possible, with a slow bus."""
     bench = await Descriptors.start(dut, 6, slow=0.5)
 
     async def produce():
@@ -81,7 +82,7 @@ async def starved_after_last_delivery(dut):
 
 @cocotb.test()
 async def disabling_starts_over(dut):
-    """Off in the middle of fetching; later it begins at index 0, the old doorbell is forgotten."""
+    """Disabled during a fetch; later it starts at index 0, and the old doorbell is forgotten."""
     bench = await Descriptors.start(dut, 4, slow=0.4)
     for _ in range(20):
         await bench.hand_over(random.randint(1, 16))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The descriptor fetcher when the bus refuses single beats, and when nobody takes what it brings."""
+"""The descriptor fetcher with errors of single beats, and without a consumer."""
 
 import random
 
@@ -16,7 +16,8 @@ DUT = "descriptor_fetcher"
 @cocotb.test()
 @cocotb.parametrize(answer=[AxiResp.SLVERR, AxiResp.DECERR], beat=range(8))
 async def one_refused_beat(dut, answer, beat):
-    """What came before it may be used; nothing behind it, in its burst or later, until a restart."""
+    """Descriptors before the failed beat may be used; none after it, in its burst or later, until a
+    restart."""
     bench = await Descriptors.start(dut, 4, slow=0.3)
     for _ in range(3):
         bench.memory.refuse(reads=lambda address: address == BASE + BEAT*beat, answer=answer)
@@ -29,7 +30,7 @@ async def one_refused_beat(dut, answer, beat):
             await bench.take(taken)
             taken += 1
             await RisingEdge(dut.sys_clk)
-        assert taken <= -(-beat // 2), f"{taken} descriptors came, although beat {beat} is bad"
+        assert taken <= -(-beat // 2), f"{taken} descriptors were delivered, although beat {beat} is bad"
         assert taken >= beat // 2, "a good descriptor was lost"
         bench.memory.refuse()
         await bench.hand_over(2)
@@ -49,7 +50,7 @@ async def one_refused_beat(dut, answer, beat):
 
 @cocotb.test()
 async def fetches_only_what_fits(dut):
-    """It fetches no more than it has room for, however long that lasts, and loses nothing."""
+    """It fetches no more than it has room for, for any time, and loses none."""
     bench = await Descriptors.start(dut, 6, slow=0.2)
     index = 0
     for _ in range(30):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The AXI master: three clients a direction, against cocotbext-axi's RAM under back-pressure.
+"""The AXI master: three clients in each direction, with cocotbext-axi's RAM and back-pressure.
 
 bench.memory.memory enforces AXI's rules and ours in every test.
 """
@@ -19,14 +19,14 @@ SLOW = "$^"  # none
 
 
 def burst():
-    """Address and beats of a burst that stays in its line, in the quarter that nobody writes."""
+    """Address and beats of a burst within a line, in the quarter of memory that has no writes."""
     first = random.randrange(8)
     line = random.randrange(SIZE*3 // 4, SIZE, 64)
     return line + first*BEAT, random.randint(1, 8 - first)
 
 
 async def read(dut, memory, number, count, pause):
-    """`count` bursts through one port; checks every beat, its order and `last`."""
+    """Reads `count` bursts through one port; checks every beat, its order and `last`."""
     port = Client(dut, f"read{number}")
     expected = deque()
     issued = 0
@@ -52,7 +52,7 @@ async def read(dut, memory, number, count, pause):
 
 
 async def write(dut, memory, number, count, pause):
-    """`count` bursts through one port into its own part of memory.
+    """Writes `count` bursts through one port into its own part of memory.
 
     When `done` comes with a burst's note, memory must hold its data.
     """
@@ -123,7 +123,7 @@ async def reads_keep_the_bus_busy(dut):
 
 @cocotb.test()
 async def clients_share_fairly(dut):
-    """Three clients that always want: none gets more than one burst ahead of another."""
+    """Three clients with constant requests: none gets more than one burst ahead of another."""
     await start(dut)
     taken = dict.fromkeys(CLIENTS, 0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The AXI master when the bus refuses single beats, and when its answers are late."""
+"""The AXI master with errors of single beats, and with late responses."""
 
 import random
 
@@ -24,7 +24,7 @@ async def pulses(signal, clock, seen):
 
 
 async def read_line(dut, number, address):
-    """(data, error) of each beat of a whole line."""
+    """Returns (data, error) of each beat of a whole line."""
     port, beats = Client(dut, f"read{number}"), []
 
     async def collect():
@@ -40,7 +40,7 @@ async def read_line(dut, number, address):
 
 
 async def write_line(dut, number, address, data):
-    """Until the burst of a whole line is acknowledged."""
+    """Writes a whole line; returns after its acknowledgement."""
     port = Client(dut, f"write{number}")
 
     async def done():
@@ -63,7 +63,7 @@ async def write_line(dut, number, address, data):
 @cocotb.test()
 @cocotb.parametrize(answer=ANSWERS, beat=list(BEATS))
 async def one_bus_error_in_read(dut, answer, beat):
-    """Its client hears of it with that beat and no other; it is counted once."""
+    """The client gets the error with that beat and no other; it is counted once."""
     memory = await start(dut)
     memory.ram.write(0, content := random.randbytes(SIZE))
     seen = {}
@@ -86,7 +86,7 @@ async def one_bus_error_in_read(dut, answer, beat):
 @cocotb.test()
 @cocotb.parametrize(answer=ANSWERS, beat=list(BEATS))
 async def one_bus_error_in_write(dut, answer, beat):
-    """It is told once, in the clock of the acknowledgement, which comes all the same."""
+    """It is counted once, in the clock of the acknowledgement, which comes in any case."""
     memory = await start(dut)
     seen = {}
     cocotb.start_soon(pulses(dut.write_error, RisingEdge(dut.sys_clk), seen))
@@ -104,7 +104,8 @@ async def one_bus_error_in_write(dut, answer, beat):
 
 @cocotb.test()
 async def more_requests_than_owners(dut):
-    """All clients ask while memory answers nothing; later each gets its own, and no other's."""
+    """All clients have requests while memory does not respond; later each gets only its own
+    responses."""
     memory = await start(dut)
     memory.ram.write(0, content := random.randbytes(SIZE))
     for channel in (memory.ram.read_if.r_channel, memory.ram.write_if.b_channel):
@@ -140,7 +141,7 @@ async def more_requests_than_owners(dut):
     tasks = [cocotb.start_soon(job(n)) for job in (ask, give) for n in CLIENTS]
     for _ in range(100):
         await clock
-    assert not any(got.values()) and not any(done.values()), "an answer before memory gave one"
+    assert not any(got.values()) and not any(done.values()), "a response precedes memory's"
     for channel in (memory.ram.read_if.r_channel, memory.ram.write_if.b_channel):
         channel.pause = False
     await with_timeout(Combine(*tasks), 20, "us")

@@ -94,7 +94,7 @@ async def accepts_enabled_further_addresses(dut):
 
 @cocotb.test()
 async def hash_uses_bits_of_ether_crc(dut):
-    """One bit set: the addresses that hash to it pass, all others do not."""
+    """With one bit set, only the addresses that hash to it pass."""
     bench = await Bench.start(dut)
     wanted = list(groups(60)) + [bytes.fromhex("01005e000001"), bytes.fromhex("333300000001")]
     for address in wanted:

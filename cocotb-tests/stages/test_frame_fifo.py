@@ -9,7 +9,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 
 DUT = "frame_fifo"
-WORDS, FRAMES = 64, 6  # what bench.devices.duts.frame_fifo() holds
+WORDS, FRAMES = 64, 6  # sizes of bench.devices.duts.frame_fifo()
 
 OUTPUTS = ("accepted", "space", "available", "head_tag", "word", "frames", "held",
            "awake")
@@ -17,7 +17,7 @@ PULSES = ("write", "commit", "abort", "next", "free")
 
 
 class Bench:
-    """`frames` holds (tag, words) of what must be in the device; every clock is checked."""
+    """`frames` holds (tag, words) of the frames that must be in the device; every clock is checked."""
 
     @classmethod
     async def start(cls, dut):
@@ -50,7 +50,7 @@ class Bench:
             int(getattr(self.dut, name).value) for name in OUTPUTS)
         assert (space, available, frames) == (self.space, self.available, len(self.frames))
         assert held == bool(self.frames)
-        assert awake == (held and not available)  # or a clock gate would keep it so
+        assert awake == (held and not available)  # otherwise a clock gate would hold it
         if self.available:
             assert head == self.frames[0][0]
             if self.read < len(self.frames[0][1]):
@@ -78,13 +78,13 @@ class Bench:
             self.read += 1
 
     async def put(self, words, end="commit"):
-        """One whole frame without pauses; returns whether it was kept."""
+        """Writes one whole frame without pauses; returns whether it was kept."""
         for _ in range(words):
             await self.clock(write=1, data=random.getrandbits(64))
         return await self.clock(**{end: 1}, tag=random.getrandbits(16))
 
     async def take(self):
-        """Reads the oldest frame to its end; every word is checked on the way."""
+        """Reads the oldest frame to its end, and checks every word."""
         while not self.available:
             await self.clock()
         for _ in range(len(self.frames[0][1])):
@@ -115,7 +115,7 @@ async def drops_whole_frame_without_room(dut):
     bench = await Bench.start(dut)
     assert await bench.put(40)
     assert not await bench.put(25)
-    assert await bench.put(24), "the dropped frame took room"
+    assert await bench.put(24), "the dropped frame still takes room"
     assert not await bench.put(1)
     await bench.take()
     assert await bench.put(40)
@@ -125,7 +125,8 @@ async def drops_whole_frame_without_room(dut):
 
 @cocotb.test()
 async def late_room_does_not_save_frame(dut):
-    """Overflow, then the reader frees everything before the frame's end: still dropped."""
+    """After an overflow, the reader frees everything before the frame's end: the frame is still
+    dropped."""
     bench = await Bench.start(dut)
     assert await bench.put(60)
     for _ in range(6):
@@ -168,7 +169,7 @@ def fits(bench):
 @cocotb.test()
 @cocotb.parametrize(hurry=[0.1, 0.5, 0.9], eager=[0.1, 0.5, 0.9])
 async def both_sides_at_random(dut, hurry, eager):
-    """Writer and reader with pauses of their own, all frame lengths, aborts and early releases."""
+    """Writer and reader with independent pauses, all frame lengths, aborts and early releases."""
     bench = await Bench.start(dut)
     kept = dropped = 0
     left, end = 0, None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What marks TCP segments that continue the frame before, against scapy's idea of such a frame."""
+"""Marks of TCP segments that continue the frame before, against scapy's view of such frames."""
 
 import random
 from collections import Counter
@@ -34,7 +34,7 @@ class Bench:
         return bench
 
     async def show(self, frame, kept=True, queue=0):
-        """Whether the frame is said to continue the one before it, as the model says it does."""
+        """Shows a frame to the device, and compares its mark with the model's; returns the mark."""
         dut, wire = self.dut, frame + random.randbytes(FCS)
         for at in range(0, len(wire), 4):
             while random.random() < self.pause:
@@ -43,7 +43,7 @@ class Bench:
                 await ClockCycles(dut.sys_clk, 1)
             dut.take.value, dut.first.value = 1, at == 0
             dut.data.value = int.from_bytes(wire[at:at + 4].ljust(4, b"\xee"), "little")
-            dut.octets.value = at  # what came before
+            dut.octets.value = at  # octets before this word
             await ClockCycles(dut.sys_clk, 1)
         dut.take.value, dut.octets.value = 0, len(wire)
         await ClockCycles(dut.sys_clk, 1 + random.randrange(3))
@@ -59,7 +59,7 @@ class Bench:
 @cocotb.test()
 @cocotb.parametrize(v6=[False, True], pause=[0.0, 0.6])
 async def streams_continue(dut, v6, pause):
-    """Any header, numbers that wrap, any payload; the last one is shorter, or pushed."""
+    """Any header, numbers that wrap, any payload; the last segment is shorter, or has PSH."""
     bench = await Bench.start(dut, pause)
     for options in OPTIONS:
         for size in (1, 2, 3, 200, 1448):
@@ -69,16 +69,16 @@ async def streams_continue(dut, v6, pause):
             assert shown == [False] + 4*[whole] if whole else not any(shown)
             end = stream.segment(size - 1 or None, flags="PA")
             await bench.show(padded(end))
-            await bench.show(padded(stream.segment()))  # nothing continues that
+            await bench.show(padded(stream.segment()))  # nothing continues that segment
     assert bench.seen[True] > 50
 
 
 @cocotb.test()
 @cocotb.parametrize(v6=[False, True])
 async def each_bit_of_the_headers_matters(dut, v6):
-    """A segment of which one bit is another one continues only if that is of a checksum, or PSH, and so
-    does one whose predecessor has the same bit wrong only if it is of what may be anything; and
-    whatever it was, the next one is judged by it."""
+    """Two segments differ from the stream in the same bit of their headers. The first one continues
+    only if the bit is in a checksum, or is PSH. The next ones are compared with the frame before
+    them."""
     bench = await Bench.start(dut)
     stream = Stream(v6, OPTIONS[1], size=24)
     length = len(stream.peek()) - 24
@@ -95,12 +95,12 @@ async def each_bit_of_the_headers_matters(dut, v6):
 @cocotb.test()
 @cocotb.parametrize(v6=[False, True])
 async def equal_start_of_header_is_not_enough(dut, v6):
-    """With fewer options, the rest of them would be payload."""
+    """A smaller data offset would turn options into payload."""
     bench = await Bench.start(dut)
     stream = Stream(v6, OPTIONS[1], size=60)
     await bench.show(stream.segment())
     octets = bytearray(stream.segment(24))
-    offset = len(octets) - 24 - 20  # of the data offset: 12 octets of the header are options
+    offset = len(octets) - 24 - 20  # position of the data offset: 12 octets of the header are options
     assert octets[offset] == 8 << 4
     octets[offset] = 5 << 4
     assert not await bench.show(bytes(octets))
@@ -108,7 +108,8 @@ async def equal_start_of_header_is_not_enough(dut, v6):
 
 @cocotb.test()
 async def sizes(dut):
-    """Payloads of any lengths one after the other: no longer than the first, and the end if shorter."""
+    """Payloads of any lengths in a row: none is longer than the first, and a shorter one ends the
+    run."""
     bench = await Bench.start(dut)
     stream = Stream(options=OPTIONS[1])
     for _ in range(400):
@@ -119,7 +120,7 @@ async def sizes(dut):
 @cocotb.test()
 async def no_merge_across_other_frames(dut):
     """Frames of other kinds, other flows and queues, lost frames, segments without payload, gaps,
-    repetitions, and those that end in the midst of their headers."""
+    repetitions, and frames that end within their headers."""
     bench = await Bench.start(dut, 0.1)
     streams = [Stream(v6, options) for v6 in (False, True) for options in OPTIONS]
     streams.append(Stream())
@@ -137,19 +138,19 @@ async def no_merge_across_other_frames(dut):
 
 
 def other(stream, frame):
-    """Anything else, at times a neighbour of what continues."""
+    """Any other frame, sometimes almost a continuation."""
     head, size = stream.packet.copy(), random.randrange(2, 60)
     odd = random.randrange(11)
     if odd == 0:
         return plain(random.randrange(60, 200))
     if odd == 1:
-        return frame[:random.randrange(60, len(frame))]      # cut short
+        return frame[:random.randrange(60, len(frame))]      # truncated
     if odd == 2:
         return frame + random.randbytes(random.randrange(1, 20))  # with a trailer
     if odd == 3:
         return padded(stream.peek(0))
     if odd == 4:
-        stream.skip(-stream.size)                            # again
+        stream.skip(-stream.size)                            # repeated
         return frame
     if odd == 5:
         stream.skip(1)

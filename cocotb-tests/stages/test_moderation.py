@@ -263,7 +263,8 @@ async def index_wraps(dut):
 
 @cocotb.test()
 async def driver_ahead_of_the_completion(dut):
-    """Memory shows a status some clocks before its completion: that one raises nothing more."""
+    """Memory shows a status some clocks before its completion: that one raises no further
+    interrupt."""
     for condition in CONDITIONS:
         for offset in range(6):  # 0: in the clock of the re-arm
             for flags in ({}, {"request": 1}, {"silent": 1}):
@@ -281,7 +282,7 @@ async def driver_ahead_of_the_completion(dut):
 
 @cocotb.test()
 async def driver_ahead_by_many(dut):
-    """As many as it is ahead pass uncounted, at any pace, and not one more."""
+    """Exactly as many completions as the driver is ahead do not count, at any rate."""
     for ahead in (1, 2, 7, 14, 15):
         for every in (1, 4):
             for early in (0, 1):  # completions in the clock of the re-arm
@@ -302,24 +303,25 @@ async def driver_ahead_by_many(dut):
 
 @cocotb.test()
 async def driver_ahead_again(dut):
-    """What was seen is counted anew by each re-arm, whether the driver is still ahead or not."""
+    """Each re-arm recounts the completions that the driver has seen, whether it is still ahead or
+    not."""
     bench = await Bench.start(dut, frames=1)
     await bench.rearm(2)
     await bench.complete()
-    await bench.rearm(4)                # 1 completed: 3 to come
+    await bench.rearm(4)                # 1 completed: 3 pending
     await bench.complete(3, every=2)
     assert not bench.interrupts
     await bench.complete()
     await bench.clocks(2)
     assert bench.causes == ["frames"]
-    await bench.rearm(6)                # 5 completed: 1 to come
+    await bench.rearm(6)                # 5 completed: 1 pending
     await bench.clock(disarm=1)
     await bench.complete(2)
     await bench.clock(rearm=1, rearm_index=7, completion=1, request=1)
     await bench.clocks(2)
     assert bench.causes == ["frames", "request"], "index 7 was not seen"
     await bench.rearm(10)
-    await bench.rearm(9)                # against the rules: the latest word holds
+    await bench.rearm(9)                # against the rules: the latest re-arm counts
     await bench.complete(2)
     await bench.clocks(2)
     assert bench.causes == ["frames", "request", "frames"]
@@ -341,7 +343,8 @@ async def driver_ahead_forgets_older_requests(dut):
 
 @cocotb.test()
 async def treats_excessive_driver_lead_as_lag(dut):
-    """No driver can be: its index then means what it is modulo 2**16, and nothing is uncovered."""
+    """No driver can be so far ahead: its index then means the one modulo 2**16, and no completion
+    is unseen."""
     for ahead in (16, 17, 100, MODULO // 4):
         bench = await Bench.start(dut, frames=1)
         await bench.complete(3)
@@ -400,7 +403,7 @@ async def settings_are_live(dut):
 
 @cocotb.test()
 async def timers_stop_at_setting(dut):
-    """A timer stands still at its setting, and goes on from there when the setting grows."""
+    """A timer stops at its setting, and continues from there when the setting grows."""
     for timer, cause in (("packet_timer", "packet"), ("absolute_timer", "absolute"),
                          ("gap", "request")):
         bench = await Bench.start(dut)
@@ -420,7 +423,7 @@ async def timers_stop_at_setting(dut):
 
 @cocotb.test()
 async def causes_have_an_order(dut):
-    """Every condition holds when the gap ends; the first of them gets the interrupt."""
+    """Every condition holds when the gap ends: the interrupt has the first one as its cause."""
     bench = await Bench.start(dut, frames=1, packet_timer=1, absolute_timer=1, gap=30)
     await bench.complete(4, request=1)
     await bench.rearm(0)
@@ -452,7 +455,7 @@ async def clear_resets_state(dut):
 
 @cocotb.test()
 async def halt_raises_after_every_rearm(dut):
-    """While the ring is halted: at once, one-shot, held back by the gap like any other cause."""
+    """While the ring is halted: at once, one-shot, and delayed by the gap like any other cause."""
     bench = await Bench.start(dut, gap=100)
     await bench.clock(halted=1)
     await bench.clocks(200)
@@ -478,7 +481,7 @@ async def halt_is_the_last_of_causes(dut):
     await bench.clock(completion=1, request=1)
     await bench.clock(halted=1)
     await bench.clocks(2)
-    await bench.rearm(0)  # it still has not seen it
+    await bench.rearm(0)  # the driver still has not seen it
     await bench.clocks(2)
     await bench.rearm(1)
     await bench.complete(silent=1)
@@ -490,7 +493,7 @@ async def halt_is_the_last_of_causes(dut):
 
 @cocotb.test()
 async def rearm_ignores_silent_completions(dut):
-    """However many the driver has not seen, in the clock of the re-arm or before."""
+    """Any number of unseen ones, in the clock of the re-arm or before."""
     for condition in CONDITIONS:
         for unseen in (1, 2, 20):
             for early in (0, 1):
@@ -507,7 +510,7 @@ async def rearm_ignores_silent_completions(dut):
 
 @cocotb.test()
 async def counts_others_among_silent_completions(dut):
-    """One that is not silent, anywhere among those that the re-arm uncovers."""
+    """A completion that is not silent, anywhere among those that the driver has not seen."""
     for place in range(5):
         for early in (0, 1):  # the last one completes in the clock of the re-arm
             bench = await Bench.start(dut, absolute_timer=30)
@@ -532,10 +535,10 @@ SETTINGS = {"frames": (0, 1, 2, 5, 30), "packet_timer": (0, 1, 3, 20),
 @cocotb.test()
 @cocotb.parametrize(seed=range(6))
 async def random_stimulus(dut, seed):
-    """A driver that lags or is ahead, masks and re-arms at random; completions of any density."""
+    """A driver that lags or is ahead, masks and re-arms at random; completions at any rate."""
     rng = random.Random(seed)
     bench = await Bench.start(dut)
-    if seed & 1:  # from near the wrap of the index
+    if seed & 1:  # starts near the wrap of the index
         for _ in range(16):
             await bench.complete(MODULO // 16 - 6)
             await bench.rearm()

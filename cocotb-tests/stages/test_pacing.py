@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Adaptive moderation: the delay of each window, by how busy the CPU was in the one before."""
+"""Adaptive moderation: the delay of each window, by the CPU's load in the one before."""
 
 import random
 from fractions import Fraction
@@ -26,11 +26,11 @@ class Bench:
         for _ in range(2):
             await RisingEdge(dut.sys_clk)
         dut.sys_rst.value = 0
-        await bench.clocks(2 * WINDOW)  # the first one takes it to its least delay
+        await bench.clocks(2 * WINDOW)  # the first one sets its least delay
         return bench
 
     async def clocks(self, count, busy=0):
-        """Clocks, of which the first ones are busy."""
+        """Clocks of a window, of which the first ones are busy."""
         for clock in range(count):
             self.dut.busy.value = int(clock < busy)
             await RisingEdge(self.dut.sys_clk)
@@ -42,7 +42,7 @@ class Bench:
 
 
 def expected(share, least, longest):
-    """As the table has it; `share`: of the clocks of a window in which the CPU was busy."""
+    """The delay of the documented table; `share`: busy clocks of a window."""
     if share >= Fraction(7, 8):
         return longest
     for from_on, part in ((Fraction(6, 8), 2), (Fraction(5, 8), 4), (Fraction(4, 8), 8)):
@@ -54,7 +54,7 @@ def expected(share, least, longest):
 @cocotb.test()
 @cocotb.parametrize(bounds=BOUNDS)
 async def each_share_has_its_delay(dut, bounds):
-    """A window begins with its first busy clock, and may be busy all through."""
+    """A window starts with its first busy clock, and may be busy throughout."""
     bench = await Bench.start(dut, *bounds)
     for busy in [*range(1, WINDOW + 1), *random.sample(range(1, WINDOW), 20)]:
         before = bench.delay
@@ -69,7 +69,7 @@ async def each_share_has_its_delay(dut, bounds):
 
 @cocotb.test()
 async def settles_within_two_windows(dut):
-    """Whenever the CPU becomes busy, or is busy no more."""
+    """The CPU becomes busy, or idle, at any time."""
     bench = await Bench.start(dut, 10, 1000)
     for _ in range(20):
         await bench.clocks(3 * WINDOW + random.randrange(WINDOW), 10**6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What decides whether a frame, a pause frame or nothing is sent, against a model in every clock."""
+"""The choice between a frame, a pause frame and none, against a model in every clock."""
 
 import random
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ def frame(quanta):
 
 @dataclass
 class Model:
-    """As annex 31B and the description of PauseSource want it."""
-    busy:    bool = False  # a frame is under way,
+    """The rules of annex 31B and of PauseSource."""
+    busy:    bool = False  # a frame is in progress,
     ours:    bool = False  # a pause frame,
-    quanta:  int = 0       # for so long.
+    quanta:  int = 0       # with these quanta.
     stop:    bool = False  # the other end should pause
-    stopped: bool = False  # and was told so,
-    asked:   int = 0       # so many times in a row.
-    left:    int = 0       # quanta until it is told again,
-    clocks:  int = 0       # clocks of the first of them.
+    stopped: bool = False  # and this was requested,
+    asked:   int = 0       # this many times in a row.
+    left:    int = 0       # quanta until the next request,
+    clocks:  int = 0       # clocks left of the first of them.
     number:  int = 0       # words of the frame that were taken
 
     @property
@@ -46,7 +46,7 @@ class Model:
         return self.own or bool(inputs["fifo_available"] and (self.busy or not inputs["hold"]))
 
     def step(self, inputs, taken):
-        """A clock; `taken`: next and free (release) of the transmitter."""
+        """One clock; `taken`: next and free (release) of the transmitter."""
         begins = self.wanted and not self.busy
         self.ours, self.busy = self.own, self.available(inputs) and not taken["free"]
         if taken["free"]:
@@ -71,7 +71,7 @@ class Model:
 
 
 class Bench:
-    """`told` lists the quanta of the pause frames that began."""
+    """`told` lists the quanta of the started pause frames."""
 
     @classmethod
     async def start(cls, dut):
@@ -128,7 +128,7 @@ class Bench:
 
 @cocotb.test()
 async def repeats_pause_until_limit(dut):
-    """255 times, whenever half of the pause is over; then not until there was room."""
+    """255 times, each when half of the pause is over; then not until there was room."""
     bench = await Bench.start(dut)
     for rounds in range(3):
         await bench.clock(enable=1, full=1, roomy=0)

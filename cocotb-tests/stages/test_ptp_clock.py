@@ -16,7 +16,7 @@ PULSES = "tune", "set", "step", "latch", "output_start"
 
 
 class Bench:
-    """`total` is what the device must say, in 2**-32 ns; `changes`, of the output: (clock, level)."""
+    """`total` is the expected time in 2**-32 ns; `changes` of the output: (clock, level)."""
 
     @classmethod
     async def start(cls, dut, increment=0):
@@ -86,7 +86,7 @@ async def clock_stops_until_tuned(dut):
 
 @cocotb.test()
 async def everything_at_random(dut):
-    """Settings, steps forward and back, readings, in any order."""
+    """Settings, steps forward and back, reads, in any order."""
     bench = await Bench.start(dut, 10 * FRACTION)
     for _ in range(20_000):
         inputs = {}
@@ -101,7 +101,7 @@ async def everything_at_random(dut):
 
 @cocotb.test()
 async def time_words_are_consistent(dut):
-    """Where the lower word wraps, and the upper one goes on."""
+    """The lower word wraps, and the upper one increments."""
     bench = await Bench.start(dut, 10 * FRACTION)
     for ahead in range(-40, 40):
         await bench.clock(value=2**32 * 7 + ahead, set=1)
@@ -112,8 +112,8 @@ async def time_words_are_consistent(dut):
 @cocotb.test()
 @cocotb.parametrize(ppb=[0, 0.03, -0.03, 1, -37_000, 100_000, -500_000])
 async def frequency_is_exact(dut, ppb):
-    """A clock of 100 MHz that shall go `ppb` faster: never off by more than the setting's last bit
-    makes it, and less than 1 ns."""
+    """A clock of 100 MHz whose rate is changed by `ppb`: its error comes only from the increment's
+    last bit, and is below 1 ns."""
     increment = round(10 * FRACTION * (1 + ppb / 1e9))
     assert abs(increment / (10 * FRACTION) - 1 - ppb / 1e9) < 0.012e-9
     bench = await Bench.start(dut, increment)
@@ -125,7 +125,7 @@ async def frequency_is_exact(dut, ppb):
 
 @cocotb.test()
 async def clock_step_loses_no_time(dut):
-    """Time passes while it is stepped: forward, back, by nothing, several times in a row."""
+    """Time passes during steps: forward, back, by 0, several times in a row."""
     bench = await Bench.start(dut, 8 * FRACTION + FRACTION // 3)
     await bench.clock(value=10**18, set=1)
     before, clock = bench.total, bench.now
@@ -141,7 +141,7 @@ async def clock_step_loses_no_time(dut):
 # Periodic output ----------------------------------------------------------------------------------
 
 async def reached(bench, time):
-    """The clock in which that is the time, or the first one behind it."""
+    """The clock with that time, or the first one after it."""
     while bench.time < time:
         await bench.clock()
     return bench.now
@@ -149,7 +149,7 @@ async def reached(bench, time):
 
 @cocotb.test()
 async def output_rises_and_falls_in_time(dut):
-    """Two clocks after the first one with that time, also where period and clock do not match."""
+    """Two clocks after the first one with that time, also if period and clock do not divide."""
     bench = await Bench.start(dut, 10 * FRACTION + 12345)
     for begin, period, width in ((1000, 1000, 500), (1003, 777, 50), (101, 97, 60), (500, 40, 20)):
         await bench.clock(output_on=0)
@@ -183,7 +183,7 @@ async def output_is_low_when_off(dut):
 
 @cocotb.test()
 async def output_waits_for_its_begin(dut):
-    """For long, and also if it is started anew while it is high."""
+    """Even for a long time, and also after a new start while the output is high."""
     bench = await Bench.start(dut, 10 * FRACTION)
     await bench.clock(value=0, set=1)
     await bench.clock(output_begin=100, output_period=10**9, output_width=10**8, output_start=1,

@@ -13,12 +13,12 @@ from bench.wires.wire import add_fcs
 
 DUT = "receive"
 FATES = ("good", "fcs_error", "undersize", "oversize", "filtered", "fifo_full", "paused", "unknown")
-FRAMES = 4  # that the FIFO of bench.devices.duts.receive() holds
+FRAMES = 4  # of the FIFO of bench.devices.duts.receive()
 
 
 class Bench:
-    """`fates` lists (what became of a frame, its octets) as they are told; `pauses` counts those that
-    the MAC is to obey. A frame's fate waits for a lookup now and then."""
+    """`fates` lists (fate, octets) of each frame; `pauses` counts the pauses to be obeyed. The fate
+    of some frames waits for a lookup."""
 
     @classmethod
     async def start(cls, dut):
@@ -45,15 +45,15 @@ class Bench:
             self.pauses += int(self.dut.pauses.value)
 
     async def _look_up(self):
-        """Lookups, and none under way, for some clocks each."""
+        """Alternates between a lookup in progress and none, each for some clocks."""
         while True:
             for busy in (1, 0):
                 self.dut.lookup_busy.value = busy
                 await ClockCycles(self.dut.sys_clk, random.randint(1, 4))
 
     async def send(self, octets, errors=None, gap=8):
-        """A frame with its FCS, and `gap` clocks; `errors`: word -> lanes that are marked, there and in
-        no other."""
+        """Sends a frame with its FCS, then `gap` idle clocks. `errors`: word -> the lanes that are
+        marked in it."""
         dut = self.dut
         for at in range(0, len(octets), 4):
             while random.random() < 0.3:
@@ -72,7 +72,7 @@ class Bench:
         await ClockCycles(dut.sys_clk, gap)
 
     async def take(self):
-        """The oldest frame in the FIFO, which has its sum."""
+        """The oldest frame in the FIFO; checks its sum."""
         dut = self.dut
         assert int(dut.available.value)
         length, words, total = int(dut.head_length.value), [], int(dut.head_sum.value)
@@ -93,7 +93,8 @@ class Bench:
 
 @cocotb.test()
 async def back_to_back_frames(dut):
-    """It waits until the fate of the one before it is decided, and counts in none of its figures."""
+    """A frame waits until the fate of the one before it is decided, and does not affect its
+    results."""
     bench = await Bench.start(dut)
     for _ in range(20):
         frames = [plain(random.randrange(60, 100)) for _ in range(FRAMES - 1)]
@@ -106,7 +107,7 @@ async def back_to_back_frames(dut):
 
 @cocotb.test()
 async def ignores_phy_errors_outside_frame(dut):
-    """In any lane of any word, the last one too; not in a lane beyond the frame's end."""
+    """Errors in any lane of any word, also the last one, but not in lanes after the frame's end."""
     bench = await Bench.start(dut)
     for length in (100, 101, 102, 103):
         octets = add_fcs(plain(length))
@@ -142,15 +143,15 @@ async def every_frame_has_one_fate(dut):
         (fate, count), = bench.fates
         bench.fates.clear()
         assert fate == kind
-        assert count == len(octets) or kind == "oversize"  # which is not counted to its end
+        assert count == len(octets) or kind == "oversize"  # whose octets are not counted to the end
         while held and random.random() < 0.3:
             assert await with_timeout(bench.take(), 100, "us") == held.pop(0)
 
 
 @cocotb.test()
 async def counts_control_frames_separately(dut):
-    """By destination, type and opcode, each of which is wrong by a bit at times; if they are wanted.
-    One that is of no good, but right so far, pauses nobody, and does not count for the next one."""
+    """Destination, type and opcode are wrong by a bit at times; obeying is on or off. A bad frame
+    that is right so far pauses nothing, and does not affect the next one."""
     bench = await Bench.start(dut)
     station = bytes.fromhex("024d6f640000")
     dut.station.value = int.from_bytes(station, "little")
@@ -186,7 +187,7 @@ async def counts_control_frames_separately(dut):
 
 
 def compare(dut, number, word, value, mask):
-    """Switch a comparison on."""
+    """Enables a comparison."""
     for name, setting in (("on", 1), ("word", word), ("value", value), ("mask", mask)):
         getattr(dut, f"compare{number}_{name}").value = setting
 
@@ -202,7 +203,8 @@ def rule(frame, hit):
 
 @cocotb.test()
 async def urgent_frames_are_marked(dut):
-    """By one of two comparisons, or by both; whatever came before, even if it was dropped."""
+    """One of two comparisons, or both, decide, independent of earlier frames, including dropped
+    ones."""
     bench = await Bench.start(dut)
     for _ in range(300):
         frame = plain(random.randint(60, 80))
@@ -214,7 +216,7 @@ async def urgent_frames_are_marked(dut):
             compare(dut, number, *rule(octets, hits[number]))
             getattr(dut, f"compare{number}_on").value = int(on[number])
         dut.together.value = int(together)
-        if random.random() < 0.3:  # of the same octets, but of no good
+        if random.random() < 0.3:  # of the same octets, but bad
             await bench.send(octets[:random.randint(1, 63)])
             assert bench.fates.pop()[0] == "undersize"
         await bench.send(octets)
@@ -227,7 +229,7 @@ async def urgent_frames_are_marked(dut):
 
 @cocotb.test()
 async def octets_beyond_the_64th_are_not_compared(dut):
-    """Nor those that are so many times 64 octets behind."""
+    """Nor octets whose position is the same modulo 64."""
     bench = await Bench.start(dut)
     for word in range(16):
         compare(dut, 0, word, 0xaaaaaaaa, 0xffffffff)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The register file: every access is done once, however closely they follow each other."""
+"""The register file: every access is done once, however closely accesses follow each other."""
 
 import random
 
@@ -12,7 +12,7 @@ from moderato.gateware.registers.table import counters, options
 
 DUT = "register_file"
 STROBES = [name for name, register in TABLE.items() if register.access != "ro"]
-HOLE = 0x0FC  # no register is there
+HOLE = 0x0FC  # no register has this offset
 
 
 class Bench:
@@ -44,7 +44,7 @@ class Bench:
             self.answers += int(dut.bus_ack.value) + int(dut.bus_err.value)
 
     def expected(self, name):
-        """What a read gives."""
+        """The value that a read returns."""
         register = TABLE[name]
         if register.counter:
             return 256 + counters(options()).index(name)
@@ -52,7 +52,7 @@ class Bench:
         return self.values.get(name, driven)
 
     def write(self, name, data):
-        """What a whole write leaves behind, and the strobe that it makes."""
+        """Updates the expected contents after a write of a whole word; returns its strobe."""
         if name in self.values:
             self.values[name] = data & 2**TABLE[name].bits(options()) - 1
         return [(name, data)] * (name in STROBES)
@@ -61,7 +61,7 @@ class Bench:
 @cocotb.test()
 @cocotb.parametrize(idle=[False, True])
 async def every_access_once(dut, idle):
-    """Reads and writes of all kinds, without an idle clock between them or with one."""
+    """Reads and writes of all kinds, with one idle clock between them or none."""
     bench = await Bench.start(dut)
     accesses, answers, strobes = [], [], []
     for name in random.choices(list(TABLE), k=600) + list(TABLE) * 2:
@@ -72,12 +72,12 @@ async def every_access_once(dut, idle):
             strobes += bench.write(name, data)
     groups = [[access] for access in accesses] if idle else [accesses]
     got = [answer for group in groups for answer in await bench.regs.back_to_back(group)]
-    # What a write is answered with is no value.
+    # The data of a write's response have no meaning.
     assert [answer for answer, access in zip(got, accesses) if access[1] is None] == \
         [answer for answer, access in zip(answers, accesses) if access[1] is None]
     assert bench.strobes == strobes
     await ClockCycles(dut.sys_clk, 5)
-    assert bench.strobes == strobes, "a write was done after its end"
+    assert bench.strobes == strobes, "a write took effect after its end"
     assert bench.answers == len(accesses)
     assert bench.counting == sum(TABLE[name].counter for offset, _ in accesses
                                  for name in TABLE if TABLE[name].offset == offset)
@@ -85,7 +85,7 @@ async def every_access_once(dut, idle):
 
 @cocotb.test()
 async def partial_writes_do_nothing(dut):
-    """They are refused, but for one of no byte; a read may select what it likes."""
+    """Partial writes return an error, except for one of no byte; reads may select any bytes."""
     bench = await Bench.start(dut)
     for name in TABLE:
         for sel in range(15):
@@ -100,7 +100,7 @@ async def partial_writes_do_nothing(dut):
         await bench.regs.back_to_back([(TABLE[name].offset, data, 1), (TABLE[name].offset, data),
                                        (TABLE[name].offset, data, 14)])
         await RisingEdge(dut.sys_clk)
-        assert bench.strobes == strobes, "a write next to refused ones"
+        assert bench.strobes == strobes, "a write next to failed ones"
 
 
 @cocotb.test()
@@ -115,7 +115,7 @@ async def unlisted_offsets_read_zero(dut):
 
 @cocotb.test()
 async def ignores_incomplete_bus_cycles(dut):
-    """A cycle without a strobe and a strobe without a cycle are for others."""
+    """A cycle without a strobe, and a strobe without a cycle, are for other slaves."""
     bench = await Bench.start(dut)
     dut.bus_we.value, dut.bus_adr.value = 1, TABLE["CTRL"].offset // 4
     dut.bus_sel.value = 0xF

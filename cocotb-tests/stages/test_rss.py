@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Receive-side scaling against Microsoft's verification suite, and a model that takes frames apart."""
+"""Receive-side scaling against Microsoft's verification suite, and a model that parses frames."""
 
 import ipaddress
 import random
@@ -46,7 +46,7 @@ class Bench:
         self.dut.key_write.value = 0
 
     async def ask(self, frame, pause=0.0):
-        """The hash that a frame has two clocks after its last word."""
+        """The hash of a frame, two clocks after its last word."""
         dut = self.dut
         for at in range(0, len(frame), 4):
             while random.random() < pause:
@@ -63,7 +63,7 @@ class Bench:
 
 
 def packet(address, port, transport):
-    """The packet of a vector, as far as it is hashed."""
+    """The hashed fields of a vector as a packet."""
     destination, source, dport, sport, *_ = address
     ip = IP if "." in source else IPv6
     return bytes(Ether(dst="02:4d:6f:64:00:00") / ip(src=source, dst=destination) /
@@ -73,7 +73,7 @@ def packet(address, port, transport):
 
 @cocotb.test()
 async def verification_suite(dut):
-    """Each vector, by its addresses and with its ports."""
+    """Each vector, hashed by its addresses, and with its ports."""
     bench = await Bench.start(dut)
     for vector in VECTORS:
         *_, by_addresses, with_ports = vector
@@ -91,7 +91,7 @@ async def the_model_is_right(dut):
 
 
 def some_packet():
-    """Of any kind that is told apart, and its neighbours."""
+    """A packet of any distinguished kind, or nearly one."""
     head = Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00")
     for _ in range(random.choice((0, 0, 0, 1, 2))):
         head /= random.choice((Dot1Q, Dot1AD))(vlan=random.randrange(4096))
@@ -112,7 +112,7 @@ def some_packet():
 
 
 def foreign():
-    """What is no IP, however it looks: of another EtherType, or version, or with too short a header."""
+    """Frames that only resemble IP: with another EtherType, version, or a too short header."""
     frame = bytearray(some_packet())
     while frame[12:14] not in (b"\x08\x00", b"\x86\xdd"):
         frame[12:16] = b""
@@ -135,7 +135,7 @@ def expected(frame, key, types):
 @cocotb.test()
 @cocotb.parametrize(pause=[0.0, 0.6])
 async def packets_of_all_kinds(dut, pause):
-    """Whatever came before, with any key, whatever is to be hashed."""
+    """After any other frames, with any key, and any set of types."""
     bench = await Bench.start(dut)
     for round in range(40):
         types = ALL if round % 4 == 0 else random.getrandbits(len(RSS_TYPES))
@@ -171,7 +171,7 @@ async def only_ip_has_hash(dut):
 
 @cocotb.test()
 async def cut_frame_leaves_no_hash_state(dut):
-    """At any word; the next one's hash is its own, though it begins right behind."""
+    """A frame ends after any word; the next one has its own hash, even without a gap."""
     bench = await Bench.start(dut)
     for _ in range(300):
         cut = some_packet()
@@ -204,8 +204,8 @@ async def table_and_enabled_queues(dut):
 
 @cocotb.test()
 async def one_hash_for_both_directions(dut):
-    """With the key that `--spread queues` sets, what answers a frame has that frame's hash; with
-    another key it has not, and different flows still differ."""
+    """With the key of `--spread queues`, both directions of a flow have the same hash, and
+    different flows still differ. With another key, the directions differ."""
     bench = await Bench.start(dut)
     for key, alike in ((bytes.fromhex(SYMMETRIC_KEY.replace(":", "")), True), (KEY, False)):
         await bench.set_key(key)

@@ -15,7 +15,7 @@ from moderato.gateware.registers.statistics import BURST_BITS
 DUT   = "statistics"
 NAMES = counters(options())
 AT_ONCE = 2**BURST_BITS // 2 - 1  # clocks in a row with events of BURSTS, each of which may wait
-LAG   = 2*len(NAMES) + 4  # clocks in which every counter that waits has its turn, bus or not
+LAG   = 2*len(NAMES) + 4  # clocks in which every waiting counter gets its turn, despite the bus
 
 
 class Bench:
@@ -73,10 +73,10 @@ async def counts_everything(dut):
     reader = cocotb.start_soon(bench.read_all_the_time())
     for _ in range(60):
         turn = {name: random.choice((0, random.randrange(LAG))) for name in NAMES}
-        # Of these, one comes in every third clock at most.
+        # Of these, an event comes at most in every third clock.
         turn |= zip(NAMES, random.sample(range(0, LAG, 3), EITHER))
         burst = random.sample(sorted(BURSTS), random.randrange(len(BURSTS) + 1))
-        begin = random.choice((0, LAG))  # while they wait for the others, or are added up
+        begin = random.choice((0, LAG))  # while they wait for others, or are being added
         for clock in range(2*LAG):
             at_once = burst if begin <= clock < begin + AT_ONCE else []
             await bench.clock([name for name in NAMES if name in at_once or
@@ -88,7 +88,7 @@ async def counts_everything(dut):
 
 @cocotb.test()
 async def first_events_do_not_wait(dut):
-    """As the fates of frames: one of the first kinds in every third clock."""
+    """Like the fates of frames: one of the first kinds in every third clock."""
     bench = await Bench.start(dut)
     reader = cocotb.start_soon(bench.read_all_the_time())
     for _ in range(1000):

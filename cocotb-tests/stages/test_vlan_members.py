@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The table of VLANs: each of the 4096 is in its place, and in no other."""
+"""The table of VLANs: each of the 4096 is in its place only."""
 
 import random
 
@@ -52,7 +52,7 @@ async def every_vlan_has_its_bit(dut):
 
 @cocotb.test()
 async def rows_change_alone(dut):
-    """Written again, also while their VLANs are asked for; a reset changes none."""
+    """Rows are rewritten, also during lookups of their VLANs; a reset changes none."""
     bench = await Bench.start(dut)
     for number in range(600):
         row = random.randrange(VLANS // ROW)
@@ -67,7 +67,7 @@ async def rows_change_alone(dut):
 
 @cocotb.test()
 async def lookup_survives_write_of_its_row(dut):
-    """A VLAN stays what it is while others of its row, or other rows, are written."""
+    """A lookup's result is right while others of its row, or other rows, are written."""
     bench = await Bench.start(dut)
     for _ in range(300):
         vid  = random.randrange(1, VLANS)

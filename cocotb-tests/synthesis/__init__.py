@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC in ECP5 cells: how large and how fast, and whether they do what the RTL does."""
+"""The MAC in ECP5 cells: its size and speed, and whether the netlist behaves like the RTL."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A device under test synthesised by Yosys, then placed and routed by nextpnr.
 
-The device keeps its own level of hierarchy: its cells are counted, timed and simulated as one
-thing. Around it stands a frame of registers, one on each port in the port's own clock domain, so
-that every path of the device begins and ends in a register on the chip and few pins are enough.
+The device keeps its own level of hierarchy, so that its cells are counted, timed and simulated
+alone. A frame of registers surrounds it, one at each port in the port's clock domain. So every path
+of the device starts and ends in a register on the chip, and few pins are enough.
 """
 
 import json
@@ -19,7 +19,7 @@ CHIPS = {  # of boards
     "45F-8": device_options("LFE5UM5G-45F-8BG381C"),  # Versa
     "25F-6": device_options("LFE5U-25F-6BG256C"),     # Colorlight 5A-75B
 }
-SYS_MHZ = {"45F-8": 100, "25F-6": 75}  # what nextpnr aims at
+SYS_MHZ = {"45F-8": 100, "25F-6": 75}  # nextpnr's target
 DOMAINS = {"pads_rx": "eth_rx", "pads_tx": "eth_tx"}  # by a port's prefix; others are in sys
 ETH_MHZ = 125
 
@@ -41,7 +41,7 @@ class Port:
 
 
 def ports(code: str) -> list[Port]:
-    """The ports of the only module in `code`, as Migen writes them."""
+    """The ports of the only module in `code`, in Migen's Verilog."""
     found = re.findall(r"^    (input|output) +(?:wire|reg) +(?:\[(\d+):0\])? *(\w+),?$", code, re.M)
     return [Port(direction, int(msb or 0) + 1, name) for direction, msb, name in found]
 
@@ -114,7 +114,7 @@ def cells(name: str, folder: Path) -> dict[str, int]:
 # Place and route ----------------------------------------------------------------------------------
 
 def place(name: str, folder: Path, chip: str, sys_mhz: int, seed: int) -> dict:
-    """nextpnr's report of a synthesised device. It ends well if a clock misses its target, too."""
+    """nextpnr's report on a synthesised device. It succeeds also if a clock misses its target."""
     clocks = sorted(set(re.findall(r"input (\w+)_clk", (folder / "frame.v").read_text())))
     constraints = "".join(
         f'FREQUENCY PORT "{clock}_clk" {sys_mhz if clock == "sys" else ETH_MHZ} MHz;\n'
@@ -133,7 +133,7 @@ def place(name: str, folder: Path, chip: str, sys_mhz: int, seed: int) -> dict:
 
 
 def fmax(report: dict) -> dict[str, float]:
-    """MHz that each clock reaches after routing."""
+    """MHz of each clock after routing."""
     found = {}
     for clock, figures in report["fmax"].items():
         domain = re.search(r"(sys|eth_rx|eth_tx)_clk", clock)[1]

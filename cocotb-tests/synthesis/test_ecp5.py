@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC fits its budget and meets its clocks on ECP5."""
+"""The MAC fits its budget and meets timing on ECP5."""
 
 import functools
 import re
@@ -12,7 +12,7 @@ from synthesis.ecp5 import ETH_MHZ, SYS_MHZ, cells, fmax, frame, place, ports, s
 DEVICE = "mac_plain"  # without options
 VERSA = "45F-8"
 TARGET_MHZ = 75  # that sys must reach; nextpnr aims higher (SYS_MHZ)
-# What the MAC may cost; it takes about 5 % less (docs/fpga-mac.md).
+# The MAC's budget; it takes about 5 % less (docs/fpga-mac.md).
 BUDGET = {"LUT4": 3377, "CCU2C": 752, "TRELLIS_FF": 2190, "TRELLIS_DPR16X4": 95, "DP16KD": 8}
 MUXES = {"PFUMX", "L6MUX21"}  # they come with the LUTs
 
@@ -41,7 +41,8 @@ def test_area_is_within_budget():
 
 
 def test_yosys_builds_nothing_around_block_ram():
-    """As it does in a memory without no_rw_check where a read may meet a write, to read the old word."""
+    """Yosys would add logic to a memory without no_rw_check where a read may meet a write, to read
+    the old word."""
     memory = r"(no_rw_check = 1 \*\)\n)?reg \[\d+:0\] (\w+)\[0:\d+\];\n((?s:.)*?)\n\n\n"
     found = re.findall(memory, text("mac_queues_gather"))
     assert len(found) > 20

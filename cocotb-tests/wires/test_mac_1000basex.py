@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC on LiteEth's 1000BASE-X PCS, at the ten bits that it has in common with a transceiver.
+"""The MAC on LiteEth's 1000BASE-X PCS, at the ten bits of the transceiver.
 
-Some of the MAC's cases, and what may happen to the link and the line.
+Some of the MAC's cases, and events of the link and the line.
 """
 
 import random
@@ -22,7 +22,7 @@ SLOW  = ""
 
 
 async def linked(mac, us=200):
-    """Until both ends say so."""
+    """Waits until both ends report the link."""
     while not (mac.wire.partner.up and int(mac.dut.pads_link_up.value)):
         await with_timeout(RisingEdge(mac.dut.sys_clk), us, "us")
 
@@ -33,13 +33,13 @@ async def keeps_the_line_rate(dut):
     lengths = [MIN] * 60 + [61, 62, 63, 64, 65] * 6 + [600]
     octets = await keep_the_line_rate(mac, lengths)
     took = mac.wire.took
-    # A frame begins at an even place: every second one waits for an octet at most.
+    # A frame starts at an even position: every second one waits for an octet at most.
     assert octets - 20 <= took <= octets + len(lengths), f"{took} octet times for {octets}"
 
 
 @cocotb.test()
 async def drops_frames_with_line_errors(dut):
-    """/V/ in a frame, and a code-group that is none."""
+    """/V/ in a frame, and an invalid code-group."""
     mac = await Mac.start(dut)
     for number in range(6):
         frame = plain(MIN + number)
@@ -52,8 +52,8 @@ async def drops_frames_with_line_errors(dut):
 
 @cocotb.test()
 async def survives_noise(dut):
-    """Bits of the line turn over, in frames and between them: what arrives is right, and when it is
-    quiet again, all of it does."""
+    """Bits of the line flip, in frames and between them: delivered frames are right, and after the
+    noise all of them arrive."""
     mac = await Mac.start(dut, driver={"rx_order": 6})
 
     def spoil(ten):
@@ -69,7 +69,7 @@ async def survives_noise(dut):
         await mac.settle()
         left = iter(frames)
         while (frame := mac.driver.receive()) is not None:
-            assert any(frame.data == other for other in left), "damaged, and nobody saw it"
+            assert any(frame.data == other for other in left), "an undetected damaged frame"
         await mac.driver.post_buffers()
         await linked(mac)
         await keep_the_line_rate(mac, [MIN, 100, MIN + 1])
@@ -78,7 +78,7 @@ async def survives_noise(dut):
 
 @cocotb.test()
 async def negotiates_again(dut):
-    """The partner begins anew in the middle of frames: those that the MAC sends wait for the link."""
+    """The partner restarts negotiation during frames: the MAC's frames wait for the link."""
     mac = await Mac.start(dut)
     for number in range(2, 5):
         outward = [plain(200 + n) for n in range(6)]
@@ -99,7 +99,7 @@ async def negotiates_again(dut):
 
 @cocotb.test()
 async def negotiates_when_the_line_returns(dut):
-    """The clock of what is received stops until the PCS misses it."""
+    """The receive clock stops until the PCS detects it."""
     mac = await Mac.start(dut)
     receiving, _ = mac.phy_clocks
     for _ in range(2):
@@ -119,8 +119,8 @@ async def negotiates_when_the_line_returns(dut):
 
 @cocotb.test()
 async def idles_positively(dut):
-    """IEEE 802.3 wants a negative disparity behind each /I/ (36.2.4.12). LiteEth's PCS keeps it
-    positive, which partners that look at the code-groups alone don't mind (docs/limits.md)."""
+    """IEEE 802.3 requires a negative disparity after each /I/ (36.2.4.12). LiteEth's PCS keeps it
+    positive, which partners accept that check only the code-groups (docs/limits.md)."""
     mac = await Mac.start(dut)
     await mac.driver.send(plain(MIN))
     await mac.wire.receive()

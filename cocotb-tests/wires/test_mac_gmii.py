@@ -17,7 +17,7 @@ SLOW  = f"{TWINS}|alignment|lengths|starved|disabled=False"
 
 @cocotb.test()
 async def keeps_minimum_gap(dut):
-    """Frames that wait for the wire follow each other as closely as IEEE 802.3 lets them."""
+    """Frames that wait for the wire follow each other as closely as IEEE 802.3 allows."""
     mac = await Mac.start(dut, driver={"tx_order": 5})
     frames = [plain(MIN + n % 5) for n in range(32)]
     for frame in frames:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC on our RGMII PHY for ECP5, whose rate is that of the PHY's clock.
+"""The MAC on our RGMII PHY for ECP5, which follows the rate of the PHY's clock.
 
-Some of the MAC's cases at 1000 Mb/s; cases of other rates, of changes between them, and of what
-RX_CTL says beside RX_DV. Crossings and clocks are those of test_mac_rgmii.py.
+Some of the MAC's cases at 1000 Mb/s; cases of other rates, of rate changes, and of RX_CTL's second
+edge. Crossings and clocks are those of test_mac_rgmii.py.
 """
 
 import random
@@ -31,7 +31,7 @@ async def reports_rates_capability(dut):
 @cocotb.test()
 @cocotb.parametrize(link=RATES)
 async def reports_phy_errors(dut, link):
-    """RX_ER in the middle of a frame whose FCS is right."""
+    """RX_ER in the middle of a frame with a correct FCS."""
     mac = await Mac.start(dut, link=link)
     for number in range(6):
         frame = plain(MIN + number)
@@ -45,7 +45,8 @@ async def reports_phy_errors(dut, link):
 @cocotb.test()
 @cocotb.parametrize(link=(100, 1000))
 async def takes_a_short_preamble(dut, link):
-    """A PHY may take a part of it (IEEE 802.3, 22.2.3.2.2), at 100 Mb/s also half an octet."""
+    """A PHY may omit a part of the preamble (IEEE 802.3, 22.2.3.2.2), at 100 Mb/s also half an
+    octet."""
     mac = await Mac.start(dut, link=link)
     for octets in range(1, 8):
         frame = plain(MIN + octets)
@@ -58,7 +59,7 @@ async def takes_a_short_preamble(dut, link):
 
 @cocotb.test()
 async def drops_trailing_half_octet(dut):
-    """Dribble: the octets before it are the frame, and its FCS is right."""
+    """Dribble bits: the octets before them are the frame, and its FCS is right."""
     mac = await Mac.start(dut, link=100)
     for length in (MIN, MIN + 1, 200):
         frame = plain(length)

@@ -23,9 +23,9 @@ SLOW  = ""
 @cocotb.test()
 @cocotb.parametrize(slowest=[False, True])
 async def keeps_the_line_rate(dut, slowest):
-    """Shortest and longest frames with the shortest gap, both ways at once: nothing is lost.
+    """Shortest and longest frames with the shortest gap, in both directions at once: none is lost.
 
-    `slowest`: with the system clock that elaboration just lets pass.
+    `slowest`: with the slowest system clock that elaborates.
     """
     period = 2*round(5e8 / min_sys_clk_freq(LiteEthPHYRGMII), 3) if slowest else 13.334
     with patch.object(RgmiiWire, "sys_period_ns", period):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC on LiteEth's RMII PHY at 100 Mb/s, what of it works at 10, and changes of the rate."""
+"""The MAC on LiteEth's RMII PHY at 100 Mb/s, its working part at 10 Mb/s, and rate changes."""
 
 import cocotb
 
@@ -18,8 +18,8 @@ SLOW  = ""
 
 @cocotb.test()
 async def sends_at_10(dut):
-    """And receives nothing: LiteEth's PHY puts two bits behind each frame then (docs/limits.md). All
-    of these are counted; none reaches memory."""
+    """At 10 Mb/s it receives no frame: LiteEth's PHY appends two bits to each one (docs/limits.md).
+    All of these are counted; none reaches memory."""
     mac = await Mac.start(dut, link=10)
     lengths = (MIN, MIN + 1, 200)
     for length in lengths:
@@ -32,7 +32,7 @@ async def sends_at_10(dut):
 
 @cocotb.test()
 async def follows_the_rate(dut):
-    """It changes under load: nothing damaged arrives, and back at 100 Mb/s everything does."""
+    """The rate changes under load: no damaged frame arrives, and back at 100 Mb/s all of them do."""
     mac = await Mac.start(dut, driver={"rx_order": 5, "tx_order": 5})
     for link in (10, 100):
         inward, outward = ([plain(MIN + 7*n) for n in range(8)] for _ in range(2))
@@ -46,7 +46,7 @@ async def follows_the_rate(dut):
         await mac.driver.reclaim_all()
         await mac.settle(8 * 140 * 100 // link)
         while (frame := mac.driver.receive()) is not None:
-            assert frame.data in inward, "damaged, and nobody saw it"
+            assert frame.data in inward, "an undetected damaged frame"
         mac.wire.forget()
         if link == 100:
             await keep_the_line_rate(mac, [MIN, 100, MIN + 1])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The cases that several devices have: wires, buses, clock gates, sets of options.
+"""The cases that several devices share: wires, buses, clock gates, sets of options.
 
-Each row is a simulation of its own: `./moderato test cocotb-tests/wires/test_wires.py::NAME` runs it.
+Each row is its own simulation: `./moderato test cocotb-tests/wires/test_wires.py::NAME` runs it.
 """
 
 from bench.simulation import Simulation as Row
@@ -33,7 +33,7 @@ ROWS = [
     Row("pieces-whole",    "mac_gather", [basics.transmits_bursts, basics.transmits_every_alignment,
                                           checksums, rings], SLOW),
 
-    # Two MACs that forward to each other: with all that there is, and without anything else.
+    # Two MACs that forward to each other: with all options, and with flows only.
     Row("flows-all",     "flow_pair", [flows]),
     Row("flows-options", "flow_pair_all", [flows, flow_segments, flow_queues], all_but(
         "does_not_forward_further", "driver_sends_during_flood", "forwards_flows_of_disabled",
@@ -45,13 +45,14 @@ ROWS = [
         some("way|reach|rate|driver|entry|off|halted|stops|latency", flows), SLOW),
     Row("flows-resets",  "mac_flows_gmii", [flow_resets], SLOW),
 
-    # One queue ends, the other one goes on: with all that there is; with frames in pieces and stamps,
-    # and nothing else; with room for few frames only.
+    # One queue ends, the other one continues: with all options; with frames in pieces and stamps
+    # only; with few frame records.
     Row("all-endings",        "mac_queues_gather", [endings]),
     Row("pieces-endings",     "mac_stamped_pieces", [endings], SLOW),
     Row("few-frames-endings", "mac_few_frames", [endings], SLOW),
 
-    # Behind clock gates, in step with a MAC that has none: the cases in which its parts stop and wake.
+    # Behind clock gates, in step with a MAC without gates: the cases in which its parts stop and
+    # wake.
     Row("gated-all",     "mac_gated", [simulated_phy], SLOW),
     Row("gated-pause",   "mac_gated", [pausing]),
     Row("gated-stamps",  "mac_gated", [stamps]),
@@ -97,22 +98,22 @@ ROWS = [
     Row("rmii-resets", "mac_rmii", some("=(crg|sys)$", resets), SLOW),
     Row("rmii-stamps", "mac_rmii", some("=100$", rates.frames_are_stamped), SLOW),
 
-    # LiteEth's RGMII for ECP5, and ours, whose rate is that of the PHY's clock.
+    # LiteEth's RGMII for ECP5, and ours, which follows the rate of the PHY's clock.
     Row("rgmii-all",    "mac_rgmii", [basics], SLOW),
     Row("rgmii-resets", "mac_rgmii", some("=(crg|sys)$", resets), SLOW),
     Row("rgmii-stamps", "mac_rgmii", [stamps.frames_are_stamped], SLOW),
     Row("rates-resets", "mac_rgmii_rates", some("=(crg|sys)$", resets)),
     Row("rates-stamps", "mac_rgmii_rates", [rates.frames_are_stamped], SLOW),
 
-    # LiteEth's 1000BASE-X. A reset of its own Tx domain breaks the code on the line, and the bench takes
-    # no such line. test_mac_1000basex.py has more cases.
+    # LiteEth's 1000BASE-X. A reset of its own Tx domain breaks the code on the line, which the
+    # bench rejects. test_mac_1000basex.py has more cases.
     Row("1000basex-wire",   "mac_1000basex", [
         basics.both_directions_at_once, basics.drops_runs_of_fragments, basics.drops_wrong_fcs,
         basics.receives_lengths, basics.transmits_bursts], SLOW),
     Row("1000basex-resets", "mac_1000basex", some("=(rx|sys)$", resets), SLOW),
     Row("1000basex-stamps", "mac_1000basex", [stamps.frames_are_stamped], SLOW),
 
-    # Other buses, and the MAC in a SoC of LiteX whose main bus is one of these.
+    # Other buses, and the MAC in a LiteX SoC whose main bus is one of these.
     Row("wishbone32-master", "mac_wishbone32", [masters]),
     Row("wishbone64-master", "mac_wishbone64", [masters], SLOW),
     Row("axi32-master",      "mac_axi32", [masters], f"{TWINS}|random"),

@@ -46,7 +46,7 @@ def banks(source: Path, wanted: int) -> list[str]:
     found = re.findall(r'"(\w+\.init)", mem_\d+\);', (source / f"{TOP}.v").read_text())
     if len(found) != wanted:
         raise BuildError(f"{source / TOP}.v has {len(found)} memories that look like banks of the "
-                         f"DRAM, not {wanted}: does LiteDRAM's model name them otherwise now?")
+                         f"DRAM, not {wanted}: has LiteDRAM's model other names now?")
     return found
 
 

@@ -131,7 +131,7 @@ class Memory:
                 assert waiting is None, f"{channel}valid fell before {channel}ready"
                 continue
             payload = tuple(int(field.value) for field in fields)
-            assert waiting in (None, payload), f"{channel}: payload changed in waiting"
+            assert waiting in (None, payload), f"{channel}: payload changed before ready"
             waiting = None if int(ready.value) else payload
             if channel != "w" and int(ready.value):
                 self._accept(channel, *payload)

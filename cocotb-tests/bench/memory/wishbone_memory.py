@@ -75,27 +75,27 @@ class WishboneMemory:
                 continue
             cycle, strobe = int(cyc.value), int(stb.value)
             assert cycle or not strobe, "STB without CYC"
-            assert not (broken and cycle), "a burst goes on after its ERR"
+            assert not (broken and cycle), "a burst continues after ERR"
             broken = False
             self.cycles += cycle and not was_cyc
             if was_cyc and not cycle:
-                assert expected is None, "CYC fell inside of a burst"
+                assert expected is None, "CYC fell within a burst"
             was_cyc = bool(cycle)
             if not strobe:
-                assert asked is None, "STB fell before an answer"
-                assert offered is None or offered[-1], "an answer that nobody waited for"
+                assert asked is None, "STB fell before a response"
+                assert offered is None or offered[-1], "a response without an access"
                 continue
             we, adr, sel, cti, data = access = tuple(int(field.value) for field in fields)
             address = adr*self._width
             if not we:
                 access = access[:-1]
-            assert asked in (None, access), "an access changed before its answer"
+            assert asked in (None, access), "an access changed before its response"
             if asked is None:
                 self._check(address, sel, cti, expected)
             asked = access
             if offered is not None and (offered[0] == address or not offered[-1]):
                 # Answered in this clock.
-                assert offered[0] == address, "another access than the answered one"
+                assert offered[0] == address, "the access differs from the answered one"
                 failed = int(err.value)
                 self.accesses += 1
                 if we and not failed:
@@ -132,6 +132,6 @@ class WishboneMemory:
     def _check(self, address, sel, cti, expected):
         assert sel == (1 << self._width) - 1, f"{address:#x}: not a whole word"
         assert cti in (CLASSIC, INCREMENTING, END), f"{address:#x}: CTI {cti}"
-        assert expected in (None, address), f"{address:#x} follows where {expected:#x} must"
+        assert expected in (None, address), f"{address:#x}, not {expected:#x}, follows"
         if cti == INCREMENTING:
             assert (address + self._width) % LINE, f"{address:#x}: a burst leaves its line"

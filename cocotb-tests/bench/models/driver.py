@@ -216,7 +216,7 @@ class Driver:
         assert end <= size, f"frame of {length} octets in a buffer of {size} bytes"
         around = self.ram.read(address - GUARD, size + 2*GUARD)
         around = around[:GUARD] + around[GUARD + end:]
-        assert set(around) <= {CANARY}, "DMA wrote outside of the frame's words"
+        assert set(around) <= {CANARY}, "the DMA wrote outside the frame's words"
         flags = [bool(get("STATUS", name, status)) for name in ("MULTICAST", "BROADCAST", "URGENT")]
         continues = bool(get("STATUS", "CONTINUES", status))
         data = self.ram.read(address + start, length)
@@ -243,7 +243,7 @@ class Driver:
                     await self.post_buffers()
             else:
                 await RisingEdge(self.dut.sys_clk)
-        raise AssertionError(f"{len(frames)} frames came instead of {count}")
+        raise AssertionError(f"{len(frames)} frames arrived, not {count}")
 
     # Transmit -------------------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ class Registers:
     async def access(self, offset, data=None):
         """Writes `data`, or reads, at a byte offset."""
         value, = await self.back_to_back([(offset, data)])
-        assert value is not None, f"the access at offset {offset:#x} was refused"
+        assert value is not None, f"the access at offset {offset:#x} returned an error"
         return value
 
     async def write(self, name, value):

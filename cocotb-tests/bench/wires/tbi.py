@@ -159,7 +159,7 @@ class TbiSink(Sink):
                 assert all(kind == DATA for kind, _ in octets)
                 self.heard(octets[0][1] | octets[1][1] << 8)
             else:
-                assert second in (IDLE, IDLE_FLIP), f"{second} behind a comma"
+                assert second in (IDLE, IDLE_FLIP), f"{second} after a comma"
                 config = None
                 self.idles[self._disparity] += 1
                 self.heard(None)

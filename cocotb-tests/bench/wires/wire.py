@@ -134,7 +134,7 @@ class SimWire:
             now = self._now()
             count = int(dut.pads_tx_bytes.value)
             assert now*self.link >= free - self.link, "the PHY sends faster than the link"
-            assert not frame or now*self.link <= free + self.link, "a hole in the middle of a frame"
+            assert not frame or now*self.link <= free + self.link, "a gap within a frame"
             free = max(free, now*self.link) + count*cost
             self.first = now if self.first is None else self.first
             self.last = now
