@@ -185,8 +185,8 @@ class ModeratoMAC(LiteXModule):
         self.statistics = statistics = datapath(Statistics(regs, counters | drops, bursts=drops,
             either=[set(receive.counters) - {"RX_GOOD_OCTETS"}, *sum([queue.causes for queue in queues], [])]))
 
-        # Events: all queues share them. Except for interrupts, only one queue has an event in a clock, because
-        # each event comes with a frame from the FIFO or a response of the bus.
+        # Events: all queues share them. Only one queue has an event in a clock, except for interrupts: an event
+        # comes with a frame from the FIFO or with a response of the bus.
         # ------------------------------------------------------------------------------------------------------
         self.rx_interrupts = datapath(OneByOne(*[queue.rx_moderation.raised for queue in queues]))
         self.tx_interrupts = datapath(OneByOne(*[queue.tx_moderation.raised for queue in queues]))
@@ -202,8 +202,8 @@ class ModeratoMAC(LiteXModule):
         }
         self.comb += self.events.eq(Cat(*[events[name] for name in registers.EVENTS]))
 
-        # Whether something may change at the coming edge.
-        # ------------------------------------------------
+        # Wake-up: whether anything may change at the coming edge.
+        # --------------------------------------------------------
         awake = [part.awake for part in (regs, core, self.rx_fifo, receive, self.tx_fifo, transmit, self.reader,
             self.writer, statistics, self.rx_interrupts, self.tx_interrupts)]
         awake += [queue.datapath_awake for queue in queues]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one table of what a MAC can be built with.
+"""The one table of a MAC's options.
 
 ModeratoMAC, add_moderato and the stand-alone generator offer these options; pages and the synthesis table
 list them; FEATURES and CAPABILITY report them to software. All of them read this table. It imports
@@ -15,7 +15,7 @@ from moderato.gateware.rings     import IN_FLIGHT
 # FIFOs of 2**n octets have room for a jumbo frame and for the octets that move meanwhile.
 JUMBO_ORDER = 14
 
-# What still arrives after a request for a pause, besides one frame each way: the pause frame's own time, and
+# Octets that still arrive after a request for a pause, besides one frame each way: the pause frame's own time, and
 # the delay until the other end obeys.
 PAUSE_OCTETS = 512
 

@@ -83,8 +83,8 @@ class Queue(LiteXModule):
             f"{rx}_DROP_RING":   rx_ring.drop_ring,
         }
 
-        # Whether something may change at the coming edge.
-        # ------------------------------------------------
+        # Wake-up: whether anything may change at the coming edge.
+        # --------------------------------------------------------
         self.comb += [
             self.datapath_awake.eq(rx_ring.awake | tx_ring.awake | rx_moderation.raised | tx_moderation.raised),
             self.moderation_awake.eq(rx_moderation.awake | tx_moderation.awake | pacing_awake),

@@ -55,7 +55,7 @@ class ModerationProof(Module):
         # Completions that the driver has not seen.
         # -----------------------------------------
         ahead      = Signal()            # it has already seen the next completion
-        lead       = Signal(INDEX_BITS)  # by how many it is ahead; negative: behind
+        lead       = Signal(INDEX_BITS)  # by how many it is ahead; negative: it lags
         uncovered  = Signal(INDEX_BITS)  # by its last re-arm
         unreported = Signal(INDEX_BITS)  # and completed since, except silent ones
         loud       = Signal()            # a completion that is not silent

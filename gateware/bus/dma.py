@@ -78,8 +78,8 @@ class DMAReader(LiteXModule):
             owners.sink.port.eq(arbiter.grant),
         ]
 
-        # Answers.
-        # --------
+        # Responses.
+        # ----------
         self.comb += [
             bus.r.ready.eq(1),
             owners.source.ready.eq(bus.r.valid & bus.r.last),

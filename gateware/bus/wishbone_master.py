@@ -74,7 +74,7 @@ class WishboneMaster(LiteXModule):
 
         # FSM.
         # ----
-        read_next = Signal() # Whose turn it is when both wait.
+        read_next = Signal() # The next direction when both wait.
         id_       = Signal(len(dma.r.id))
         self.fsm = fsm = FSM(reset_state="IDLE")
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Between two MACs: the hardware forwards flows that Linux handed over, without the CPU."""
+"""Flows between two MACs: the hardware forwards those that Linux handed over, without the CPU."""

@@ -21,7 +21,7 @@ class Flows(LiteXModule):
     """Forwards frames of a MAC with `options` to its pair's other MAC.
 
     For Receive: `take`, `first`, `data`, `octets`, `tagged` and `vid` are Packet's. A frame's fate waits while this
-    is `busy`. Then `hit` says whether the flow is known, with its `entry` and the frame's `length` without padding.
+    is `busy`. Then `hit` is set if the flow is known, with its `entry` and the frame's `length` without padding.
     Receive writes such frames to `fifo`, and drops a frame for which there is no room.
 
     For PauseSource: `full` if the rest of `fifo` is needed for frames that arrive before a pause takes effect, and

@@ -27,16 +27,16 @@ def flow_key():
 # Packet -------------------------------------------------------------------------------------------
 
 class Packet(LiteXModule):
-    """Sees the words of a frame without its VLAN tag: `data` passes in each clock with `take`, as the first word of
-    a frame with `first`.
+    """Parses the words of a frame without its VLAN tag: `data` passes in each clock with `take`, as the
+    first word of a frame with `first`.
 
     tagged, vid  of the removed tag, from the word after it on.
     mtu          octets of the longest packet.
     octets       of the frame so far, FCS included; all of them when its fate is decided.
 
     `ready` pulses in the clock after the last word of `key`. From then on, `key` and its `hash` are valid until the
-    next frame's. Three clocks after a frame of at least 64 octets, `plain` says whether it is a whole IPv4 packet
-    of UDP or TCP, of `total` octets, that the hardware may forward.
+    next frame's. Three clocks after a frame of at least 64 octets, `plain` is set if it is a whole IPv4 packet of
+    UDP or TCP, of `total` octets, that the hardware may forward.
     """
     def __init__(self):
         self.take   = Signal()
@@ -68,7 +68,7 @@ class Packet(LiteXModule):
             word.eq(Cat(before, self.data[:16])),
             key.kind.eq(Cat(tcp, self.tagged, C(0, 2), Mux(self.tagged, self.vid, 0))),
             row.eq(Mux(place == 6, key.kind, word)),
-            self.hash.eq(Cat(*reversed(list(crc)))), # As crc32_le() has it.
+            self.hash.eq(Cat(*reversed(list(crc)))), # In the bit order of crc32_le().
         ]
 
         # Conditions, where their octets pass.

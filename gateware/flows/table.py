@@ -46,8 +46,8 @@ class Columns(LiteXModule):
         memory = Memory(len(self.row.raw_bits()), depth)
         reader = memory.get_port(mode=READ_FIRST)
         writer = memory.get_port(write_capable=True, mode=READ_FIRST)
-        # Nothing uses such a row: a lookup is `cut`, a new action has no frame yet, and counters and the rows of Waiting
-        # are read again before use (see FrameFIFO for the attribute).
+        # No logic uses such a row. A lookup is `cut`, and a new action has no frame yet. Counters and the rows of
+        # Waiting are read again before use (see FrameFIFO for the attribute).
         memory.attr = {("no_rw_check", 1)}
         self.specials += memory, reader, writer
         self.comb += [
@@ -77,7 +77,7 @@ class FlowTable(LiteXModule):
     """2**order entries in FLOW_WAYS ways. In each way, the hash of an entry gives its place.
 
     Lookup: `start` with `key` and `hash`, which stay until the next one. The table is `busy` for up to seven clocks.
-    Then `hit` says whether there is an `entry`; it holds until the next lookup, or until any entry ends.
+    Then `hit` is set if there is an `entry`; it holds until the next lookup, or until any entry ends.
 
     Forwarding: the `action` of `address` comes two clocks later. `counted` adds a frame of `octets` to its counters,
     at least two clocks after the address as well; meanwhile, `moving` delays software's commands.

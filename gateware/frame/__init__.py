@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What both directions do with a frame: its CRC and sums, its FIFO, its record, tags and pauses."""
+"""Frame handling that both directions share: CRC and sums, FIFO, records, tags and pauses."""

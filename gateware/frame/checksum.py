@@ -2,7 +2,7 @@
 """The Internet checksum (RFC 1071): the sums that the stack would calculate for each frame.
 
 This module knows no protocol. For a received frame, the driver gets the sum of everything after the Ethernet
-header. For a frame to be sent, the driver says where the sum starts and where the result goes.
+header. For a frame to be sent, the driver gives the start of the sum and the place of the result.
 """
 
 from migen import *

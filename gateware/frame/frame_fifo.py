@@ -151,7 +151,7 @@ class FrameFIFO(LiteXModule):
         storage    = Memory(64, depth)
         write_port = storage.get_port(write_capable=True, mode=READ_FIRST)
         read_port  = storage.get_port(mode=READ_FIRST)
-        # As with the records: a word that is read while it is written does not belong to a committed frame yet, and
+        # As with the records: a word that is read while it is written does not belong to a committed frame yet. It
         # is read again in each clock until it does.
         storage.attr = {("no_rw_check", 1)}
         self.specials += storage, write_port, read_port

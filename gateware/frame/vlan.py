@@ -75,7 +75,7 @@ class Tag(Observer):
 # Membership ---------------------------------------------------------------------------------------
 
 class Membership(LiteXModule):
-    """A table of the station's VLANs. Two clocks later, `member` says whether the station is a member of `vid`; VID
+    """A table of the station's VLANs. Two clocks later, `member` is set if the station is a member of `vid`; VID
     0 means priority only and always counts as one. Each write of a row delays the result by a clock.
 
     write, row, members  writes a row: bit n of `members` is VLAN 16*row + n.

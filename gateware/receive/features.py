@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the options add to Receive: each one's observer, its branch of the frame's fate, its fields of the
-record. Receive calls join() with itself (receive/rss.py and receive/merge.py have one, too).
+"""The options of Receive: each one's observer, its branch of the frame's fate, its fields of the record. Receive
+calls join() with itself (receive/rss.py and receive/merge.py have one, too).
 """
 
 from migen import *
@@ -110,7 +110,7 @@ class Forwarded:
 
 class Sum(OnesComplementSum):
     """Sums a frame from its 15th octet on, without its FCS. The last four octets so far may be the FCS, so
-    each word is added one word late. The sum is there when the frame's fate is decided."""
+    each word is added one word late. The sum is complete when the frame's fate is decided."""
     def __init__(self):
         super().__init__(32)
 

@@ -77,12 +77,12 @@ class Receive(LiteXModule):
         long    = Signal()
         self.comb += long.eq(length > self.max_frame), fifo.data.eq(Cat(low, carry, sink.data[:16]))
 
-        out      = tag.out if tag else None # The word is of no use to others.
+        out      = tag.out if tag else None # Other stages do not use this word.
         self.fsm = fsm = FSM(reset_state="RECEIVE")
         fsm.act("RECEIVE",
             sink.ready.eq(1),
             If(sink.valid,
-                # A frame that is too long already takes no more room.
+                # A frame that is already too long takes no more room.
                 *unless(out, fifo.write.eq(upper & ~long)),
                 If(sink.last, NextState("FLUSH")),
             ),
@@ -112,7 +112,7 @@ class Receive(LiteXModule):
             ),
         ]
         fsm.act("FLUSH",
-            # What stays in carry then belongs to the FCS, which nobody reads.
+            # The contents of carry then belong to the FCS, which is not read.
             fifo.write.eq(upper & ~long),
             NextState("DECIDE"),
             *([If(flows.busy, NextState("LOOKUP"))] if flows else []),
@@ -120,15 +120,15 @@ class Receive(LiteXModule):
         fsm.act("DECIDE", NextState("RECEIVE"))
         self.damaged = damaged = Signal()
         self.comb += Case(zeros, {n: damaged.eq(error | (crc != residue(n))) for n in range(4)})
-        octets    = length + tag.octets if tag else length # As they came.
+        octets    = length + tag.octets if tag else length # As received, with a removed tag.
         forwarded = flows.hit & self.filter.own if flows else C(0)
 
         # For features. `previous` is the word before the current one.
         self.length, self.started, self.long, self.previous = length, started, long, Cat(low[16:], carry)
         self.frame_octets, self.forwarded = octets, forwarded
 
-        # Each frame has one fate: length first, because the FCS of a fragment says nothing.
-        # -----------------------------------------------------------------------------------
+        # Each frame has one fate: length first, because the FCS of a fragment has no meaning.
+        # ------------------------------------------------------------------------------------
         unwanted = ~wanted | ~self.enable
         if rss:
             unwanted = unwanted | (~rss.taken & ~forwarded if flows else ~rss.taken)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Receive-side scaling: frames of a connection go to the same queue, and connections spread over the queues.
 
-A table maps the lowest bits of a hash of addresses and ports to a queue. It is the Toeplitz hash with a key of
-40 octets that Microsoft specified ("Introduction to Receive Side Scaling", "RSS hashing types") and that NICs
-have in common.
+A table maps the lowest bits of a hash of addresses and ports to a queue. The hash is the Toeplitz hash with a key
+of 40 octets. Microsoft specified it ("Introduction to Receive Side Scaling", "RSS hashing types"), and NICs share
+it.
 """
 
 from functools import reduce
@@ -98,7 +98,7 @@ class HashedWords(LiteXModule):
            as in Observer.
     types  the kinds of packets that are hashed (RSS_TYPES).
 
-    In the same clock, `add` says that `word` is hashed: four octets that end with the lower half of `data`. IP
+    In the same clock, `add` is set if `word` is hashed: four octets that end with the lower half of `data`. IP
     headers start with such a word, after any number of VLAN tags.
     """
     def __init__(self):

@@ -16,7 +16,7 @@ WORDS = 16 # That can be compared: 64 octets.
 
 class Comparison:
     """Word number `word` of a frame, of four octets with the first one in bits 7:0, has `value` in
-    the bits that `mask` has set. Off, it says nothing."""
+    the bits that `mask` has set. When it is not `on`, it has no effect."""
     def __init__(self):
         self.on    = Signal()
         self.word  = Signal(max=WORDS)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The table of registers, and what is made from it."""
+"""The table of registers, and the modules made from it."""

@@ -39,8 +39,8 @@ FLOW_TICK      = 20  # FLOW_LAST and FLOW_STATUS.TIME count 2**n clocks.
 # Ranges of lengths that RFC 2819 counts, in octets: first and last, where 0 means MAX_FRAME.
 RMON_RANGES = ((64, 64), (65, 127), (128, 255), (256, 511), (512, 1023), (1024, 1518), (1519, 0))
 
-# Received frames start this many bytes into their buffer, so that the IP header is 4-byte aligned
-# (the kernel's NET_IP_ALIGN) while the bus only carries aligned bursts.
+# Received frames start this many bytes into their buffer. Then the IP header is 4-byte aligned (the kernel's
+# NET_IP_ALIGN), and the bus only carries aligned bursts.
 RX_OFFSET = 2
 # Rx buffers start at a multiple of the bus width; Tx frames may start at any byte.
 RX_BUFFER_ALIGN = 8
@@ -258,7 +258,7 @@ def _flows():
 
 # Queues: those of one direction, and how frames are spread over them ---------------------------------
 
-# What is hashed, in the order of the bits of RSS_TYPES: the first one that is enabled and matches counts.
+# Hashed fields, in the order of the bits of RSS_TYPES: the first enabled bit that matches counts.
 RSS_TYPES = {
     "IPV4":     "IPv4 packets: both addresses.",
     "TCP_IPV4": "TCP over IPv4, without fragments: addresses and ports.",

@@ -3,7 +3,7 @@
 
 No ring blocks another one. The oldest received frame either gets a descriptor or is dropped, as with one
 ring. The Tx rings take turns frame by frame. The ring whose turn it is either finds room as soon as the wire
-has taken enough of the FIFO, or gives up its turn.
+has taken enough of the FIFO, or ends its turn.
 
 With one queue, all of this generates no logic.
 """

@@ -17,7 +17,7 @@ class RxRing(Ring):
 
     The ring drops a frame for which there is no descriptor (`drop_ring`) or which does not fit its buffer
     (`drop_buffer`; its descriptor completes with ERROR). An urgent frame requests an interrupt at once, as a
-    descriptor can, and its status says so. The ring uses only whole words of a buffer. A failed data write
+    descriptor can, and its status has URGENT. The ring uses only whole words of a buffer. A failed data write
     costs that frame (ERROR). A failed read of a descriptor or write of a status leaves the ring `halted`: it
     drops all frames until it is disabled. A segment does not count as the continuation of a frame that the
     ring did not deliver.

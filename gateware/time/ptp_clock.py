@@ -18,7 +18,7 @@ INCREMENT_BITS = 8 + FRACTION_BITS
 class PTPClock(LiteXModule):
     """Grows by `increment`, in units of 2**-32 ns, in each clock; in a domain that never stops.
 
-    increment  takes effect with `tune`; until the first one, the clock stands still.
+    increment  takes effect with `tune`; until the first one, the time does not change.
     value      with `set`, it becomes the time; with `step`, it is added to the time modulo 2**64: one clock
                later.
     latch      copies the time of this clock to `latched`.

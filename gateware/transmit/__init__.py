@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From the Tx ring to the wire: put together, cut, align, append the FCS."""
+"""From the Tx ring to the wire: assemble, segment, align, append the FCS."""

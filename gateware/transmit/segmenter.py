@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The headers of TCP segments, made from those of a longer packet.
 
-The segmenter replaces the fields that differ between segments: the length in the IPv4 or IPv6 header, IPv4's
-identification and checksum, TCP's sequence number and flags, and the sum of the pseudo-header in the place of
-TCP's checksum. checksum.py turns that sum into the checksum.
+The segmenter replaces the fields that differ between segments. In the IP header, these are the length, and IPv4's
+identification and checksum. In TCP's header, they are the sequence number, the flags, and the sum of the
+pseudo-header in the place of the checksum. checksum.py turns that sum into the checksum.
 
 https://docs.kernel.org/networking/segmentation-offloads.html
 """
@@ -84,8 +84,8 @@ class Segmenter(LiteXModule):
         ]
         self.sync += If(self.clear, number.eq(0)).Elif(self.write, number.eq(number + 1))
 
-        # One pair after the other, and its meaning.
-        # -----------------------------------------
+        # The header, pair by pair, and the meaning of each pair.
+        # -------------------------------------------------------
         pair   = Signal(16)
         last   = Signal()
         in_ip  = Signal(max=PAIRS)
@@ -243,7 +243,7 @@ class Segmenter(LiteXModule):
                 )
             )
         )
-        # A packet may be given up at any time.
+        # A packet may be aborted at any time.
         for state in fsm.actions:
             if state != "IDLE":
                 fsm.act(state, If(self.clear, NextState("IDLE")))

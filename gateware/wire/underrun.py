@@ -13,7 +13,7 @@ from liteeth.common import eth_phy_description
 
 class Underrun(LiteXModule):
     """Precedes the stage that inserts the preamble. The system clock keeps up with the wire (mac.py's
-    min_sys_clk_freq()), so octets are missing only when it stands still, as in a reset of its PLL.
+    min_sys_clk_freq()), so octets are missing only when it stops, as in a reset of its PLL.
 
     inside   within a frame, after the preamble.
     drop     the current word belongs to a frame that has already been ended.

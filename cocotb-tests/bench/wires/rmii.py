@@ -18,7 +18,7 @@ from bench.wires.sink import Sink
 PERIOD_PS = 20_002  # of the clock, from bench/wires/wire.py
 PREAMBLE = 8  # octets, with the delimiter
 CARRIER = 8  # the most pairs before the preamble in which there is carrier without data
-TOGGLES = 4  # nibbles at the end at most that come after the carrier is gone
+TOGGLES = 4  # the most nibbles that follow the end of the carrier
 
 
 class RmiiSource:
