@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When one queue ends in any way, with any of the shared resources in its hands, the other one
-continues.
+"""When one queue ends in any way, while it holds any shared resource, the other one continues.
 
-Shared are the turn of the Tx FIFO, both ports of the DMA, the adder of the statistics, the lists of
-checksums and of stamps, and the request for a pause. A queue ends when memory fails its
-descriptors, its data or its statuses, when its descriptors are invalid, or when it is stopped.
+They share the turn of the Tx FIFO, both ports of the DMA and the adder of the statistics. They also
+share the lists of checksums and of stamps, and the request for a pause. A queue ends when memory
+fails its descriptors, its data or its statuses, when its descriptors are invalid, or when it is
+stopped.
 """
 
 import random

@@ -79,8 +79,8 @@ class GatherRingProof(Module):
         words   = touched(taken.length, taken.address[:3])
         place   = Signal(29) # Of the request, in words from the first.
         earlier = Signal(17) # Octets of its frame before it,
-        upto    = Signal(18) # The frame is spoilt.
-        follows = Signal()   # What spoilt the frame.
+        upto    = Signal(18) # and with it.
+        follows = Signal()   # An earlier piece aborted the frame.
         legal   = Signal()
         self.sync += [
             If(source.valid & source.ready, taken.eq(source.payload)),

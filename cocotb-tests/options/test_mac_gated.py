@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The MAC with both parts behind clock gates, which must change only the number of edges: the cases
+"""The MAC with clock gates for both parts, which must change only the number of edges: the cases
 of the whole MAC in which its parts stop and wake."""
 
 import cocotb

@@ -52,7 +52,7 @@ class Link:
         self.sink, self.source = ({field: getattr(dut, f"{name}_{port}_{field}")
             for field in ("valid", "ready", "data", "last_be")} for port in ("sink", "source"))
         self.sink["valid"].value = self.source["ready"].value = 0
-        self.frames = []      # number of words,
+        self.frames = []      # numbers of words,
         self.cut = {}         # words written before a reset cut the frame,
         self.may_miss = set() # frames whose reading a reset cut, or that a stopped reader may miss
         self.came = []        # numbers of complete frames

@@ -51,7 +51,7 @@ ROWS = [
     Row("pieces-endings",     "mac_stamped_pieces", [endings], SLOW),
     Row("few-frames-endings", "mac_few_frames", [endings], SLOW),
 
-    # Behind clock gates, in step with a MAC without gates: the cases in which its parts stop and
+    # With clock gates, in step with a MAC without gates: the cases in which its parts stop and
     # wake.
     Row("gated-all",     "mac_gated", [simulated_phy], SLOW),
     Row("gated-pause",   "mac_gated", [pausing]),

@@ -8,9 +8,9 @@ driver's last look and its re-arm is never lost, and the driver needs no read ba
 A driver may also be ahead: it sees a status in memory some clocks before the write's response makes it a
 completion. After a re-arm with such an index, that many completions do not count.
 
-Silent completions do not count, and neither does a re-arm that finds only silent ones. If it finds others, it
-also counts the silent ones between and after them, because the hardware remembers only the latest completion
-that was not silent. So FRAMES may be reached early, but never by silent completions alone.
+Silent completions do not count, and neither does a re-arm that finds only silent ones. The hardware
+remembers only the latest completion that was not silent. So a re-arm that finds one also counts the silent ones
+between and after. FRAMES may then be reached early, but never by silent completions alone.
 """
 
 from migen import *

@@ -88,7 +88,7 @@ class PHYModel(SDRAMPHYModel):
         self.row    = 2 ** geometry.colbits * databits // 8  # bytes
         self.banks  = 2 ** geometry.bankbits
         settings.databits = self.stride * databits
-        # Zeros in each bank, so that its Verilog reads a file, whatever the file will contain.
+        # Zeros in each bank, so that its Verilog reads a file; a simulation replaces the contents.
         SDRAMPHYModel.__init__(self, module, settings, clk_freq=clk_freq,
                                init=[0] * (self.banks * self.stride * self.row // 4))
         settings.databits = databits

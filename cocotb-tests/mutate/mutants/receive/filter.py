@@ -20,7 +20,7 @@ MUTANTS = [
      "neighbours' frames are accepted"),
     ("every address counts as the station's own",
      "self.own.eq(self.destination == self.station)", "self.own.eq(1)",
-     "flows take frames for further addresses"),
+     "frames for further addresses are forwarded"),
     ("the hash is not latched",
      "If(self.start, hashed.eq(crc[26:32]))", "hashed.eq(crc[26:32])",
      "the verdict depends on octets after the destination"),

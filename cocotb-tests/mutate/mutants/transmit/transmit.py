@@ -6,7 +6,7 @@ MUTANTS = [
     ("the tag is inserted a word late",
      "Mux(fifo.head.tagged, PLACE + 1, 0)", "Mux(fifo.head.tagged, PLACE + 2, 0)",
      "it is in the middle of the frame"),
-    ("a word is taken for the tag's clock",
+    ("a word is consumed while the tag is sent",
      "If(~turn, *taken),", "*taken,",
      "the tag replaces the EtherType"),
     ("the FCS does not include the tag",
