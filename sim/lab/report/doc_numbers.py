@@ -237,7 +237,7 @@ PLACES = (
     Place(
         "README.md",
         "`napi-tx-off` forwards {} of the smallest frames per second on one hart at 100 "
-        "MHz, {} times as many as `original` and {} times as many as LiteEth",
+        "MHz. That is {} times as many as `original`, and {} times as many as LiteEth",
         ["napi-tx-off 64", "napi-tx-off 64 / original", "napi-tx-off 64 / liteeth"],
         spaced=True,
     ),
