@@ -23,7 +23,7 @@ class BoardSoC(ModeratoSoC):
     sys_clk_freq: Hz of all clocks but the PHYs'.
     baud_rate: the console's.
     ports: number of MACs.
-    phy_mode: phy-mode of the device tree, which says where RGMII's clocks are delayed.
+    phy_mode: phy-mode of the device tree, which names the chip that delays RGMII's clocks.
     phy_delays: delays that the FPGA adds, as arguments of LiteEth's PHY.
     dram_masks: whether the DRAM has byte masks.
     cpu_config: of the cluster; the argument `harts` replaces its number of harts.

@@ -80,8 +80,8 @@ def routing(
 ) -> Path:
     """A folder with top.config, report.json and nextpnr.log, whether or not timing is met.
 
-    small: as it was synthesised. ripup: whether wires that are too slow are routed anew, again and
-    again. Where that can't help, the router does not come to an end.
+    small: as it was synthesised. ripup: whether the router removes and routes slow wires again. If that
+    cannot help, the router does not end.
     """
     # nextpnr's default, router1, fails in congested regions. The other options raise the clock of a
     # whole SoC by 10 % (docs/boards.md). The weight costs wires, which a nearly full chip lacks.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Lattice Versa ECP5-45F: two gigabit ports and DDR3, the two-port forwarding box."""
+"""Lattice Versa ECP5-45F: two gigabit ports and DDR3, for forwarding between both."""
 
 from litedram.modules import MT41K64M16
 from litex_boards.platforms import lattice_versa_ecp5

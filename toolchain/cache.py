@@ -206,16 +206,16 @@ def locked(path: Path, holder: str):
 def _explain(name: str, error: OSError) -> str:
     where = Path(os.fsdecode(error.filename or cache_root()))
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        mend = "free some space, or point MODERATO_CACHE at a larger disk"
+        remedy = "free some space, or point MODERATO_CACHE at a larger disk"
     elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        mend = "make it writable, or point MODERATO_CACHE at a folder that is"
+        remedy = "make it writable, or point MODERATO_CACHE at a folder that is"
     elif where.is_relative_to(cache_root()) or cache_root().is_relative_to(where):
-        mend = "point MODERATO_CACHE at a folder that is there, or can be made"
+        remedy = "point MODERATO_CACHE at a folder that is there, or can be made"
     elif error.errno == errno.ENOENT:
-        mend = f"restore it, or {how_to_install()}"
+        remedy = f"restore it, or {how_to_install()}"
     else:
-        mend = "check the disk, then try again"
-    return f"making {name} failed: {where}: {error.strerror}; {mend}"
+        remedy = "check the disk, then try again"
+    return f"making {name} failed: {where}: {error.strerror}; {remedy}"
 
 
 # Commands -----------------------------------------------------------------------------------------
@@ -310,12 +310,12 @@ def _failure(command: list, status: int, log: Path, begin: int) -> str:
         copy = cache_root() / "failed.log"
         shutil.copyfile(log, copy)
         kept = f" (whole log: {copy})"
-    mend = f"{'run `./moderato setup`' if are_installed_here() else 'correct the cause'} and try again"
+    remedy = f"{'run `./moderato setup`' if are_installed_here() else 'correct the cause'} and try again"
     if "No space left on device" in output:
-        mend = "free some space, or point MODERATO_CACHE at a larger disk"
+        remedy = "free some space, or point MODERATO_CACHE at a larger disk"
     words = shlex.join(command)
     words = words if len(words) <= 160 else words[:160] + "…"
     lines = [line.rstrip() for line in output.splitlines() if line.strip()][-TAIL:]
     return "\n".join(
-        [f"`{words}` ended with status {status}{kept}; {mend}", *("    " + line for line in lines)]
+        [f"`{words}` ended with status {status}{kept}; {remedy}", *("    " + line for line in lines)]
     )

@@ -160,7 +160,7 @@ NO_NETWORK = (
 
 
 def reason(log: Path) -> str:
-    """The likely cause of a failure, from the end of the log, and how to mend it."""
+    """The likely cause of a failure, from the end of the log, with a remedy."""
     tail = log.read_text(errors="replace")[-20000:]
     if any(sign in tail for sign in NO_NETWORK):
         return f"no network; connect this machine, or configure a mirror, and try again ({log})"

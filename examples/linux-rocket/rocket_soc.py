@@ -4,8 +4,7 @@
 
     python rocket_soc.py FOLDER      # writes the Verilog, soc.json and LiteX's csr.json there
 
-Apart from `Simulated`, which has the pads of the lab's simulator, it is a SoC as one writes it with
-LiteX.
+Apart from `Simulated`, which has the pads of the lab's simulator, this is an ordinary LiteX SoC.
 """
 
 import sys
@@ -32,8 +31,8 @@ TIMER = 100  # cycles per tick of its clock
 
 
 class PackagedRocket(Rocket):
-    """LiteX's class with the netlists of PyPI's package, which are older: of other names, with an FPU
-    in none but `full`."""
+    """LiteX's class with the netlists of PyPI's package, which are older. They have other names, and
+    only `full` has an FPU."""
 
     names = {"linux": "LitexLinuxConfig", "full": "LitexFullConfig"}
 
@@ -50,7 +49,8 @@ class PackagedRocket(Rocket):
 
 
 def package() -> Path:
-    """The netlists' package, 41 MB of PyPI, which nothing else needs: not in the environment."""
+    """The netlists' package. It has 41 MB, and only this example needs it, so it is not in the
+    environment."""
     [name] = pyproject()["project"]["optional-dependencies"]["rocket"]
 
     def build(folder: Path):
@@ -60,7 +60,8 @@ def package() -> Path:
 
 
 class AXIRAM(LiteXModule):
-    """Memory at an AXI port, a burst at a time and a beat a clock. Its array is `main_ram`."""
+    """Memory at an AXI port. It processes one burst at a time, one beat per clock. Its array is
+    `main_ram`."""
 
     def __init__(self, bus, size):
         width = bus.data_width // 8

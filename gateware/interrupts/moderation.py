@@ -86,7 +86,7 @@ class Moderation(LiteXModule):
         # Completions.
         # ------------
         # Only clocked statements use `completion`: it comes from the bus, which does not sleep, and a simulator
-        # would evaluate combinational logic behind it in every clock.
+        # would evaluate combinational logic that uses it in every clock.
         ahead      = Signal(index_bits) # How far the driver is ahead, if nothing completes in this clock.
         ahead_then = Signal(index_bits) # Likewise, if something completes.
         seen       = Signal(AHEAD_BITS) # Coming completions that the driver has already seen.

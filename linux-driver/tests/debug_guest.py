@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A guest with the debug kernel, worked on in rounds, each under traffic and each judged."""
+"""A guest with the debug kernel. Tests change it in rounds, each under traffic, and check each round."""
 
 import shlex
 import shutil
@@ -26,25 +26,24 @@ from moderato.toolchain.cache import run
 
 DEBUGFS = "/sys/kernel/debug"
 FRAME_BYTES = 512
-LOAD = 0.25  # percent of the line rate: a command takes this kernel 0.2 s, a frame 6 ms
-QUIET = 15_000_000  # clocks: to refill a page_pool, 64 pages through DMA debugging, takes 11 million,
-BUSY = 60_000_000  # and with full rings both ports' polls take all of their frames off them first
+LOAD = 0.25  # percent of the line rate: on this kernel a command takes 0.2 s, a frame 6 ms
+QUIET = 15_000_000  # clocks: a refill of a page_pool, 64 pages through DMA debugging, takes 11 million
+BUSY = 60_000_000  # clocks: with full rings, both ports' polls first take all frames off the rings
 LONG = 5_000_000_000  # clocks that a command may take
 HEALTHY_FRAMES = 5
-SHORT = 60  # characters: typing more costs the guest more than a script through the mailbox
+SHORT = 60  # characters: a longer script is faster through the mailbox than typed
 
 
 @dataclass(frozen=True)
 class Round:
-    """Commands that the guest runs while both ports are offered `frames`.
+    """Commands that the guest runs while both ports receive `frames`.
 
-    may_fail: they may end with any status, and as many frames as they like may be lost.
-    load_percent: beyond a few, the ring overflows; `quiet` clocks without a frame end the round.
-    in_order: frames of a flow may not overtake each other.
-    echoed: some leave as they came, which the tester takes for damage, or for another order.
-    own_frames: so many at least of the guest's own leave it, while it is offered others.
-    printed: a line of the kernel's with this, on the console among what the commands print, is none
-    of theirs.
+    may_fail: they may end with any status, and any number of frames may be lost.
+    load_percent: above a few percent, the ring overflows. quiet: clocks without a frame that end it.
+    in_order: frames of a stream must stay in order.
+    echoed: some frames leave unchanged, which the tester counts as corrupted or reordered.
+    own_frames: at least this many frames of the guest's own leave during the round.
+    printed: the test ignores console lines of the kernel that contain this text.
     """
 
     name: str
@@ -61,7 +60,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the log of rounds."""
+    """An entry of the log of rounds."""
 
     name: str
     cycles: int
@@ -82,20 +81,20 @@ def row(entry: Entry) -> str:
 
 
 class DebugGuest:
-    """`log` has what happened; a round that found something does not end the ones behind it."""
+    """`log` has the results of the rounds. A round with findings does not end later rounds."""
 
     def __init__(self, session: Session, machine: Machine):
         self.session, self.machine = session, machine
         self.log: list[Entry] = []
         self.taints = OUT_OF_TREE
-        # What the console prints would be read as a command's output.
+        # Otherwise the test would mistake console messages for a command's output.
         self.check(f"dmesg -n 1; mount -t debugfs none {DEBUGFS}")
         self.send("verdicts", VERDICTS)
 
     # Guest ----------------------------------------------------------------------------------------
 
     def check(self, command: str, accept: bool = False) -> str:
-        """A command's output; it has to succeed if not told otherwise."""
+        """The output of a command, which must succeed unless `check` is False."""
         if len(command) > SHORT:
             self.send("command", command)
             command = "sh /tmp/command"
@@ -104,7 +103,7 @@ class DebugGuest:
         return output
 
     def send_file(self, file: Path):
-        """Into the guest's /tmp, through the mailbox."""
+        """Copy a file to the guest's /tmp, through the mailbox."""
         self.session.call("mailbox", file=str(file), address=self.machine.mailbox)
         self.check(f"mailbox > /tmp/{file.name}")
 
@@ -116,14 +115,14 @@ class DebugGuest:
             self.send_file(file)
 
     def run(self, commands: Sequence[str]) -> list[str]:
-        """Run commands one by one; what is to be said of those that failed.
+        """Run commands one after the other. Return messages for those that failed.
 
-        They are one script: to type a command costs more than to run it.
+        They run as one script, because typing a command takes longer than running it.
         """
         self.send(
             "round",
             "\n".join(
-                # ethtool's status is 80 where a value is the present one.
+                # ethtool's status is 80 if a value is set already.
                 f"{{ {command}\n}} > /tmp/said 2>&1; s=$?; case $s in 0|80) ;; *) "
                 f"echo {shlex.quote(command)} ended with status $s: $(cat /tmp/said) ;; esac"
                 for command in commands
@@ -156,7 +155,7 @@ class DebugGuest:
     # Judgement ------------------------------------------------------------------------------------
 
     def news(self) -> list[str]:
-        """What the kernel found since the last call; takes it out of the log."""
+        """The kernel's reports since the last call, which this call removes from the log."""
         text = self.check("sh /tmp/verdicts")
         rest = without_the_kernels_own(text)
         if rest != text:
@@ -164,7 +163,7 @@ class DebugGuest:
         return verdicts(rest, self.taints)
 
     def round(self, each: Round):
-        """Run a round, judge it, and see that traffic goes on after it."""
+        """Run a round, check it, and check that traffic continues after it."""
         begin, start = self.cycle(), time.monotonic()
         self.offer(each.frames, each.load_percent, each.quiet)
         failed = self.run(each.commands) if each.commands else []
@@ -195,7 +194,7 @@ class DebugGuest:
         self.note(each.name, begin, start, ports + after, found)
 
     def note(self, name: str, begin: int, start: float, ports: list[dict], found: list[str]):
-        """An entry of the log, for what began at a cycle and a time.monotonic()."""
+        """An entry of the log for a round that began at a cycle and a time.monotonic()."""
         entry = Entry(
             name,
             self.cycle() - begin,
@@ -215,18 +214,18 @@ class DebugGuest:
         return [f"{entry.name}: {line}" for entry in self.log for line in entry.found]
 
     def last_words(self) -> list[str]:
-        """All that was found in all rounds, and whether the lock validator saw them all."""
+        """The findings of all rounds, and whether the lock validator was on until the end."""
         return self.found() + self.news() + locks_verdict(self.check(LOCKS))
 
     def mapped(self) -> int:
-        """How many DMA mappings there are: with the module gone, each one is a leak."""
+        """The number of DMA mappings. After the module is removed, each one is a leak."""
         total, free = self.check(
             f"cd {DEBUGFS}/dma-api; cat nr_total_entries num_free_entries; cd /"
         ).split()
         return int(total) - int(free)
 
     def leaks(self) -> str:
-        """What kmemleak reports. An object has to be 5 s old, and the same in two scans."""
+        """kmemleak's report. It lists objects that are 5 s old and equal in two scans."""
         self.check("sleep 5")
         return self.check(
             f"echo scan > {DEBUGFS}/kmemleak; echo scan > {DEBUGFS}/kmemleak; cat {DEBUGFS}/kmemleak"

@@ -9,7 +9,7 @@ BINDING = FOLDER / "moderato,mac.yaml"
 MDIO_BINDING = FOLDER / "litex,liteeth-mdio.yaml"
 SOURCES = [path for path in sources() if path.name != "Kbuild"]
 GENERATED = FOLDER / "moderato_regs.h"
-COMPAT = FOLDER / "compat.h"  # the only file that may ask which kernel it is built for
+COMPAT = FOLDER / "compat.h"  # the only file that may depend on the kernel's version
 
 
 def find(name: str, folder: Path) -> Path:

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of the driver in the simulated SoC ask of the guest."""
+"""Helpers of the driver tests that run in the simulated SoC."""
 
 from scapy.utils import wrpcap
 from splats import HARMLESS
 
 from moderato.sim.lab.captures import pcap
 
-# Words that the kernel uses when it complains, and functions of ours in a trace.
+# Words of the kernel's error reports, and the driver's functions in a call trace.
 WORDS = ("WARNING", "BUG", "Oops", "moderato_", "timed out", "DMA-API", "page allocation failure")
 
 
 def offer(
     guest, frames: int, frame_bytes: int = 512, load: float = 2, probe_every: int = 0, flows: int = 1
 ):
-    """Start to offer frames at both ports, at `load` percent of the line rate; `flows` take turns.
+    """Start to offer frames at both ports, at `load` percent of the line rate, in `flows` streams.
 
-    At 2 % the guest forwards all of 512 octets, and types commands beside. Each so-many-th frame has
-    DSCP 46; 0: none has.
+    At 2 % the guest forwards all frames of 512 octets, and also runs commands. One frame in
+    `probe_every` has DSCP 46; 0: none has.
     """
     port = {
         "frame_bytes": frame_bytes,
@@ -29,7 +29,7 @@ def offer(
 
 
 def collect(guest) -> list[dict]:
-    """The report of all ports. Whatever happened, no frame was harmed."""
+    """The report of all ports. Checks that no frame was corrupted."""
     ports = guest.call("collect")["ports"]
     for port in ports:
         assert (port["corrupted"], port["reordered"], port["duplicated"]) == (0, 0, 0)
@@ -39,7 +39,8 @@ def collect(guest) -> list[dict]:
 
 
 def replay(guest, tmp_path, frames, port: int = 0, quiet_cycles: int = 8_000_000) -> list[list[bytes]]:
-    """What leaves each port when these arrive at one, until nothing does for so long."""
+    """The frames that leave each port after these arrive at one, until none leaves for `quiet`
+    cycles."""
     into, outputs = [None, None], [tmp_path / "0.pcap", tmp_path / "1.pcap"]
     into[port] = str(tmp_path / "in.pcap")
     wrpcap(into[port], frames)
@@ -54,7 +55,7 @@ def replay(guest, tmp_path, frames, port: int = 0, quiet_cycles: int = 8_000_000
 
 
 def complaints(guest) -> list[str]:
-    """What the kernel's log says of bugs."""
+    """The kernel log's reports of bugs."""
     return [
         line
         for line in guest.check("dmesg").splitlines()
@@ -68,15 +69,15 @@ def interrupts(guest, name: str) -> int:
 
 
 def statistics(guest, interface: str) -> dict[str, int]:
-    """What `ethtool -S` shows."""
+    """The counters of `ethtool -S`."""
     lines = guest.check(f"ethtool -S {interface}").splitlines()[1:]
     return {name.strip(): int(value) for name, value in (line.split(":") for line in lines)}
 
 
 def poll_a_ring_of_8(guest):
-    """eth1, whose Tx ring has 8 places, sends what comes in at eth0. Nothing frees a sent frame but a
-    look at the statistics, which polls as netpoll would: all frames leave. Ends with rmmod."""
-    guest.check("ip neigh flush dev eth0")  # nothing but the tester's frames
+    """eth1 sends what eth0 receives, on a Tx ring of 8 descriptors. Only reading the statistics frees
+    sent frames, because that polls as netpoll does. All frames leave. Ends with rmmod."""
+    guest.check("ip neigh flush dev eth0")  # only the tester's frames
     guest.check("/etc/moderato/up static")
     offer(guest, 30)
     guest.call("run", cycles=8_000_000)

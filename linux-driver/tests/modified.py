@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver with single changes of its source: hardware that fails, and races that are rare.
+"""The driver with single changes of its source, for hardware failures and rare races.
 
-What the simulated SoC never does (a DMA that does not stop, smaller FIFOs) is made up where the
-driver reads it; the rest of the driver is the one that is published.
+The simulated SoC has no such failures (a DMA that does not stop, smaller FIFOs), so the changes simulate
+them where the driver reads the hardware. The rest of the driver is unchanged.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from moderato.toolchain.cache import run
 def guest(tmp_path: Path, *changes: tuple[str, str, str], system: System = System()):
     """A guest with both interfaces up, and a driver with `changes`: (file, text, its replacement).
 
-    system: what the guest runs on.
+    system: the simulated system.
     """
     work = tmp_path / "modified"
     work.mkdir()
@@ -32,7 +32,7 @@ def guest(tmp_path: Path, *changes: tuple[str, str, str], system: System = Syste
 
 
 def change(work: Path, *changes: tuple[str, str, str]):
-    """Make `changes`, as guest() describes them, to the sources in `work`."""
+    """Apply `changes`, as guest() describes them, to the sources in `work`."""
     for file, good, bad in changes:
         path = find(file, work)
         source = path.read_text()
@@ -43,7 +43,7 @@ def change(work: Path, *changes: tuple[str, str, str]):
 @contextlib.contextmanager
 def loaded(work: Path, *words: str, system: System = System()):
     """A guest with both interfaces up, and the driver of the sources in `work`, built by make with
-    `words`. `system`: what it runs on.
+    `words`. `system`: the simulated system.
     """
     built = kernel.kernel(system.harts, system.kernel)
     run(kernel.make(built.source, built.build, f"M={work}", *words, "modules"), log=work / "build.log")

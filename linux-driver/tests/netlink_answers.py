@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the kernel answers over netlink, by a program for the guest (groups.c)."""
+"""The kernel's netlink answers, which a program in the guest requests (groups.c)."""
 
 import struct
 import subprocess
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 
 def attributes(octets: bytes) -> list[tuple[int, bytes]]:
-    """Type and payload of netlink attributes one after the other."""
+    """Type and payload of each netlink attribute, in order."""
     found = []
     while len(octets) >= 4:
         length, kind = struct.unpack_from("<HH", octets)

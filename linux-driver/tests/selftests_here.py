@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The kernel's selftests in Python, for which the guest has no interpreter: they run here, as they
-are, and what they ask of the kernel is asked of the guest's.
+"""The kernel's selftests in Python. The guest has no interpreter, so they run here, unchanged, but test
+the guest's kernel.
 
-That is commands, which the guest's shell runs; netlink messages of the kernel's own YNL, which a
-program sends there (selftests/netlink.c); and names of files in /sys.
+The guest's shell runs their commands. A program in the guest sends the netlink messages of the kernel's
+own YNL (selftests/netlink.c). File names in /sys are those of the guest.
 
-Two things do not fit as they are. This YNL can't read the attributes that align what has 64 bits,
-which only kernels for CPUs such as ours send: they are flags to it here. And busybox' ping takes
-whole seconds.
+Two parts need a change. This YNL can't read the attributes that align 64-bit values, which only kernels
+for CPUs such as ours send; here it reads them as flags. And busybox' ping takes whole seconds.
 """
 
 import contextlib
@@ -30,11 +29,11 @@ from moderato.soc.linux import userspace
 
 SOURCE = "tools/testing/selftests/drivers/net"
 RELAY = Path(__file__).parent / "selftests/netlink.c"
-THEIRS = "lib", "net"  # packages of theirs, to be forgotten
+THEIRS = "lib", "net"  # modules of the selftests, to be imported again
 
 
 class Guest:
-    """A session whose shell has the relay. mailbox: as a machine has it."""
+    """A session whose shell has the relay. mailbox: the machine's."""
 
     def __init__(self, session, mailbox: int, folder: Path):
         self.session, self.mailbox = session, mailbox
@@ -51,14 +50,14 @@ class Guest:
             self.session.check(f"mailbox > {name}")
 
     def ask(self, protocol: int, request: bytes) -> list[bytes]:
-        """What a netlink socket receives in answer to one message."""
+        """The answer to one message on a netlink socket."""
         self.send(request, "/tmp/request")
         said = self.session.check(f"/tmp/netlink {protocol} < /tmp/request")
         return [bytes.fromhex(line) for line in said.split()]
 
 
 class Netlink:
-    """Of a socket.socket(), what YNL uses. Its options are those of the relay."""
+    """The part of socket.socket() that YNL uses. The relay sets its options."""
 
     def __init__(self, guest: Guest, protocol: int):
         self.guest, self.protocol, self.answers = guest, protocol, []
@@ -82,7 +81,8 @@ class Netlink:
 
 
 class Command:
-    """Of a subprocess.Popen(), what their `cmd` uses: a command that has ended in the guest."""
+    """The part of subprocess.Popen() that the selftests' `cmd` uses, for a command that has ended in the
+    guest."""
 
     def __init__(self, guest: Guest, command: str):
         self.args = command
@@ -95,7 +95,8 @@ class Command:
 
 
 def remote(run: Callable[[str], tuple[int, str]]) -> types.ModuleType:
-    """Their module of a peer's kind, whose commands `run` carries out: status and output."""
+    """The selftests' module for a kind of peer. `run` executes its commands, and returns status and
+    output."""
 
     class Remote:
         def __init__(self, _name, _folder):
@@ -111,7 +112,7 @@ def remote(run: Callable[[str], tuple[int, str]]) -> types.ModuleType:
 
 
 def without_pads(specification):
-    """A netlink specification whose attributes of the type `pad` are flags (a structure's have a
+    """A netlink specification whose attributes of type `pad` are flags (those of a structure have a
     length)."""
     if isinstance(specification, dict):
         if specification.get("type") == "pad" and "len" not in specification:
@@ -126,7 +127,7 @@ def without_pads(specification):
 def pretended(
     guest: Guest, folder: Path, environment: Mapping[str, str], peer: types.ModuleType | None
 ) -> Iterator[None]:
-    """What runs inside finds the guest's kernel beneath it."""
+    """Code in this context runs on the guest's kernel."""
     ordinary, load = socket.socket, yaml.safe_load
 
     def opened(family=socket.AF_INET, kind=socket.SOCK_STREAM, protocol=0, *others):
@@ -166,7 +167,7 @@ def run(
     environment: Mapping[str, str],
     peer: types.ModuleType | None = None,
 ) -> tuple[bool, str]:
-    """Run a selftest of a kernel's source; whether it passed, and its report (KTAP)."""
+    """Run a selftest of a kernel's source. Return whether it passed, and its report (KTAP)."""
     script, report = source / SOURCE / name, io.StringIO()
     with (
         pretended(guest, script.parent, environment, peer),
@@ -177,4 +178,4 @@ def run(
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as end:
             return end.code == 0, report.getvalue()
-    raise AssertionError(f"{name} does not tell how it ended: {report.getvalue()}")
+    raise AssertionError(f"{name} has no verdict: {report.getvalue()}")

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a kernel with checks says of bugs: in its log, and where it keeps its verdicts."""
+"""Bug reports of a kernel with checks, in its log and in its status files."""
 
 import re
 
 WARNING = 4  # the log's level of warnings; lower ones are worse
 
-# Reports that are not at that level, and words that no report is without, to be on the safe side.
-# The guest's grep knows what is written here, too.
+# Words of reports below that level, and words that every report has. The guest's grep uses this pattern,
+# too.
 MARKS = re.compile(
     r"WARNING:|(^|[^A-Z])BUG[ :]|INFO: |Oops|Call Trace|panic|UBSAN:|DMA-API:|ODEBUG:|"
     r"possible recursive|suspicious RCU|while atomic|corruption|poison|refcount|ref_tracker|"
     r"suspected memory leak|stalled pool|timed out|nobody cared"
 )
 
-# What a healthy kernel says: as it boots (the console's driver has no early form, SLUB's checks make
-# addresses readable, which a banner says, and the lock validator's figures have no level), as it
-# loads a module that is not its own, as it refuses a ring for which there is no memory, and as there is
-# none to note who holds a net device, which it then does not check.
+# Messages of a healthy kernel. At boot: the console's driver has no early form, a banner reports that
+# SLUB's checks make addresses readable, and the lock validator's figures have no level. Later: an
+# out-of-tree module is loaded, there is no memory for a ring, or none for the reference tracker, which
+# then stops checking.
 HARMLESS = re.compile(
     r"DMA-API: (preallocated \d+ debug entries|debugging enabled by kernel config)|"
     r"page_poison=1|Malformed early option 'console'|\*\*.*\*\*$|"
@@ -27,17 +27,17 @@ HARMLESS = re.compile(
     r"page_pool_create_percpu\(\) gave up with errno -12|"
     r"ref_tracker: memory allocation failure, unreliable refcount tracker"
 )
-OUT_OF_TREE = 1 << 12  # the one taint that a module of our own leaves
-WARNED = 1 << 9  # the one of a WARN()
+OUT_OF_TREE = 1 << 12  # the taint of an out-of-tree module
+WARNED = 1 << 9  # the taint of a WARN()
 
-# Reports that are of the kernel alone, by functions of their call trace.
-# - netpoll frees with interrupts off what a driver left to a softirq, and looks at what would forbid
-#   that (skb_irq_freeable()), but not whether the memory is a page_pool's, which forbids it, too.
-# - A page_pool notes the pages that it maps in an xarray, which it locks with softirqs off, and does
-#   not tell the xarray so (XA_FLAGS_LOCK_BH). If there is no memory at once, and the pool is filled
-#   where one may sleep, the xarray unlocks without softirqs on, and sleeps.
-# - Programs of XDP run with softirqs off, which is enough for RCU (filter.h says so). bpf_fib_lookup()
-#   reads routes and neighbours there with rcu_dereference(), which knows of rcu_read_lock() alone.
+# Reports about the kernel itself, by functions of their call trace.
+# - netpoll frees, with interrupts off, skbs that a driver left to a softirq. It checks
+#   skb_irq_freeable(), which ignores page_pools.
+# - A page_pool enters the pages that it maps into an xarray, which it locks with softirqs off, without
+#   XA_FLAGS_LOCK_BH. If memory is short and the caller may sleep, the xarray unlocks, leaves softirqs
+#   off, and sleeps.
+# - XDP programs run with softirqs off, which is enough for RCU (filter.h). bpf_fib_lookup() reads routes
+#   and neighbours there with rcu_dereference(), which accepts only rcu_read_lock().
 KERNELS_OWN = (
     ("zap_completion_queue",),
     ("page_pool_dma_map", "__xas_nomem"),
@@ -53,7 +53,7 @@ REPORT = re.compile(
 
 
 def splats(log: str) -> list[str]:
-    """The lines of a log (as `dmesg -r` prints it, with levels) that tell of a bug."""
+    """The lines of a log (as `dmesg -r` prints it, with levels) that report a bug."""
     return [line for line in log.splitlines() if _tells(line)]
 
 
@@ -73,27 +73,27 @@ def without_the_kernels_own(log: str) -> str:
 
 
 def headlines(lines: list[str]) -> list[str]:
-    """Of the lines of splats, those that say what it is."""
+    """The lines of splats that name the bug."""
     named = [line for line in lines if MARKS.search(line) and "Call Trace" not in line]
     return named or lines[:1]
 
 
-# What the guest prints of its log, which it empties, and then of the kernel's verdicts. A character
-# costs the debug kernel 0.3 M cycles: what says nothing to splats() stays in the guest, and so do
-# times, addresses and registers. Only with -r does its dmesg print the levels.
+# The guest prints its log, empties it, and prints the kernel's verdicts. A character costs the debug
+# kernel 0.3 M cycles, so the guest omits lines that splats() ignores, times, addresses and registers.
+# Its dmesg prints levels only with -r.
 VERDICTS = (
     f"dmesg -rc | grep -E '^<([0-4]|[0-9][0-9])>|{MARKS.pattern}' | sed -E "
     r"'s/\[ *[0-9.]+\] (\[<[0-9a-f]+>\] )?//; /^<4> ?(epc|gp|[ast][0-9]+|status) ?:/d'; "
     "echo @verdicts; cat /proc/sys/kernel/tainted /sys/kernel/debug/dma-api/error_count "
     "/sys/kernel/debug/dma-api/disabled"
 )
-# Whether the lock validator is still on. It says so in the log when it switches itself off, and
-# these statistics cost 80 M cycles: once, at the end.
+# Whether the lock validator is still on. The log also has a message when it switches itself off. These
+# statistics cost 80 M cycles, so tests read them once, at the end.
 LOCKS = "grep debug_locks: /proc/lockdep_stats"
 
 
 def verdicts(text: str, taints: int = OUT_OF_TREE) -> list[str]:
-    """What is wrong in the output of VERDICTS. taints: those that are known."""
+    """The errors in the output of VERDICTS. taints: the expected ones."""
     log, judged = text.split("@verdicts\n")
     tainted, dma_errors, dma_disabled = judged.split("\n")[:3]
     found = headlines(splats(log))
@@ -107,5 +107,5 @@ def verdicts(text: str, taints: int = OUT_OF_TREE) -> list[str]:
 
 
 def locks_verdict(text: str) -> list[str]:
-    """The same of LOCKS."""
+    """The errors in the output of LOCKS."""
     return [] if text.split() == ["debug_locks:", "1"] else [f"the lock validator is off: {text}"]

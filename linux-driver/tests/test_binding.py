@@ -12,7 +12,7 @@ from driver_sources import BINDING, MDIO_BINDING
 from moderato.integrate import device_tree
 from moderato.soc.linux import devicetree, kernel
 
-# What the binding refers to.
+# Schemas that the binding refers to.
 KERNEL_SCHEMAS = ["ethernet-controller.yaml", "ethernet-phy.yaml", "mdio.yaml"]
 
 BINDINGS = [BINDING, MDIO_BINDING]
@@ -52,7 +52,7 @@ def run(*command) -> subprocess.CompletedProcess:
 
 @pytest.fixture
 def schemas(tmp_path) -> Path:
-    """A folder with the bindings and what they refer to."""
+    """A folder with the bindings and the schemas that they refer to."""
     folder = tmp_path / "bindings" / "net"
     folder.mkdir(parents=True)
     for binding in BINDINGS:
@@ -63,7 +63,7 @@ def schemas(tmp_path) -> Path:
 
 
 def complaints(schemas: Path, source: str) -> list[str]:
-    """What the bindings say about MACs and MDIO in a device tree source."""
+    """The checker's messages about MACs and MDIO in a device tree source."""
     text, blob = schemas.parent / "test.dts", schemas.parent / "test.dtb"
     text.write_text(source)
     compiled = run("dtc", "-I", "dts", "-O", "dtb", "-o", blob, text)
@@ -104,7 +104,7 @@ def test_device_tree_of_peers_passes(schemas):
 
 
 def test_device_tree_with_phy_handles_passes(schemas):
-    """The kernel looks for a chip without an address; the kernel's own schemas want one."""
+    """The kernel looks for a chip without an address; the kernel's own schemas require one."""
     phys = tuple(f'phy-mode = "rgmii-id"; phy-handle = <&phy{port}>;' for port in range(2))
     macs = [{**mac, "mdio": 0xF0002804 + 0x1000 * port} for port, mac in enumerate(SOC["macs"])]
     source = devicetree.dts({**SOC, "macs": macs}, devicetree.Options(phys=phys))
@@ -127,7 +127,7 @@ def test_device_tree_with_phy_handles_passes(schemas):
 )
 @pytest.mark.parametrize("coherent", [0, 1])
 def test_node_for_other_socs_passes(schemas, choices, coherent):
-    """In a tree of nothing else, where another SoC's csr.json says the rest."""
+    """The node alone, made from another SoC's csr.json, passes in a minimal tree."""
     csr = {
         "constants": {"eth0_dma_coherent": coherent, "eth0_rx_interrupt": 2, "eth0_tx_interrupt": 3},
         "memories": {"eth0": {"base": 0x80000000, "size": 4096}},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two queues on two harts: how many are used, who gets which frames, and each one's moderation, chosen
-under traffic as a user does it with ethtool.
+"""Two queues on two harts: their number, RSS, and moderation per queue, changed with ethtool under
+traffic.
 """
 
 import re
@@ -39,14 +39,14 @@ def register(guest, offset: int) -> int:
 
 
 def raised(guest, line: str) -> int:
-    """Interrupts of this name on both harts; none if it is not in use."""
+    """Interrupts of this name on both harts; 0 if the line is not in use."""
     rows = [row.split() for row in guest.check("cat /proc/interrupts").splitlines()]
     assert any("eth0-rx" in row for row in rows)
     return sum(int(count) for row in rows if row[-1:] == [line] for count in row[1:3])
 
 
 def served(guest, frames: int = 32) -> list[bool]:
-    """Which queues of eth0 raised interrupts for frames of 16 flows that all were forwarded."""
+    """The queues of eth0 that raised interrupts for frames of 16 streams, all of them forwarded."""
     lines = "eth0-rx", "eth0-rx1"
     before = [raised(guest, line) for line in lines]
     offer(guest, frames, load=5, flows=16)
@@ -56,7 +56,8 @@ def served(guest, frames: int = 32) -> list[bool]:
 
 
 def test_channels_change_rings_and_statistics(guest):
-    """-l tells, -L changes it, and both rings, the statistics and the netdev's queues go with it."""
+    """`-l` shows the number of queues. `-L` changes it, with both rings, the statistics and the netdev's
+    queues."""
     for number in (1, 2):
         guest.check(f"ethtool -L eth0 combined {number}")
         assert re.findall(r"Combined:\s+(\d)", guest.check("ethtool -l eth0")) == ["2", str(number)]
@@ -68,7 +69,8 @@ def test_channels_change_rings_and_statistics(guest):
 
 
 def test_rss_table_and_key_outlive_rings(guest):
-    """-X at once: shares, key; both outlive other rings, down and up; what makes no sense is refused."""
+    """`-X` sets shares and key at once. Both survive new rings, down and up. The driver rejects invalid
+    values."""
     guest.check("ethtool -X eth0 weight 1 0")
     assert served(guest) == [True, False]
     guest.check(f"ethtool -X eth0 hkey {KEY}")
@@ -99,7 +101,7 @@ def send_direct(guest, tmp_path):
 
 
 def counted(guest) -> list[int]:
-    """Frames that left by eth0, and those that did not."""
+    """The numbers of frames that eth0 sent, and that it dropped."""
     return [
         int(guest.check(f"cat /sys/class/net/eth0/statistics/tx_{name}"))
         for name in ("packets", "dropped")
@@ -107,7 +109,8 @@ def counted(guest) -> list[int]:
 
 
 def test_drops_frames_for_unused_queue(guest, tmp_path):
-    """Nobody sends them, and nothing else comes of them: pktgen asks the stack for a queue only once."""
+    """No queue sends them, and they have no other effect. pktgen asks the stack for a queue only
+    once."""
     send_direct(guest, tmp_path)
     for number, sent in ((2, True), (1, False), (2, True)):
         guest.check(f"ethtool -L eth0 combined {number}")
@@ -122,7 +125,7 @@ def test_drops_frames_for_unused_queue(guest, tmp_path):
 
 
 def test_copies_long_frame_while_mtu_grows(tmp_path):
-    """While the MTU grows, one queue has its new ring, and the other one buffers for the old MTU."""
+    """While the MTU grows, one queue has its new ring, but the other one has buffers for the old MTU."""
     changes = (
         ("tx_gather.c", "plan->pieces <= moderato_size(tx->ring.order) / 2", "plan->pieces < 2"),
         (
@@ -160,7 +163,7 @@ def table(said: str) -> list[list[str]]:
 
 
 def test_per_queue_moderation(guest):
-    """--per-queue is for one of them, -C for both."""
+    """`--per-queue` sets one queue, `-C` both."""
     guest.check("ethtool -C eth0 adaptive-rx off rx-frames 8 rx-usecs 400")
     assert [register(guest, offset) for offset in RX_FRAMES] == [8, 8]
     guest.check("ethtool --per-queue eth0 queue_mask 2 --coalesce rx-frames 3")
@@ -176,20 +179,20 @@ def test_per_queue_moderation(guest):
 
 
 def test_rejects_rules_with_two_queues(guest):
-    """What a rule of ethtool -N says of a ring, 0, holds with one queue only: else it is refused, or
-    a second queue is."""
+    """The ring of a rule (`ethtool -N`), 0, exists only with one queue. So the driver rejects rules
+    while two queues are in use, and a second queue while there are rules."""
 
-    def refused(command: str) -> bool:
-        """ethtool 6.1 says so, but ends with status 0 where the kernel refuses a rule."""
+    def rejected(command: str) -> bool:
+        """ethtool 6.1 prints an error, but ends with status 0, if the kernel rejects a rule."""
         said = guest.check(f"{command} 2>&1; echo status $?")
         return "Cannot insert" in said or "status 0" not in said
 
     rule = "ethtool -N eth0 flow-type ip4 tos 184"
-    assert refused(rule) and refused(f"{rule} action 0")
+    assert rejected(rule) and rejected(f"{rule} action 0")
     assert "Total 0 rules" in guest.check("ethtool -n eth0")
     guest.check("ethtool -L eth0 combined 1")
-    assert not refused(f"{rule} action 0")
-    assert refused("ethtool -L eth0 combined 2")
+    assert not rejected(f"{rule} action 0")
+    assert rejected("ethtool -L eth0 combined 2")
     assert served(guest) == [True, False]
     guest.check("ethtool -N eth0 delete 0; ethtool -L eth0 combined 2")
     assert served(guest) == [True, True]
@@ -197,8 +200,8 @@ def test_rejects_rules_with_two_queues(guest):
 
 
 def test_settings_apply_to_unused_queues(guest):
-    """Settings made while one queue is used, or while the interface is down, are those of both when
-    they come; so are those of where their interrupts go."""
+    """Settings made while one queue is in use, or while the interface is down, apply to both queues
+    later. So does the affinity of their interrupts."""
     guest.check("ethtool -L eth0 combined 1; ethtool -G eth0 rx 512 tx 64")
     guest.check("ethtool -C eth0 adaptive-rx off rx-frames 16 rx-usecs 100")
     guest.check("ethtool -L eth0 combined 2")
@@ -213,13 +216,13 @@ def test_settings_apply_to_unused_queues(guest):
     assert [register(guest, offset) for offset in RING_ORDERS] == [7, 6, 7, 6]
     guest.check("ethtool --per-queue eth0 queue_mask 2 --coalesce rx-frames 64")
     guest.check("ethtool -L eth0 combined 1")
-    assert guest.type("ethtool -G eth0 rx 64")[0] != 0  # the second queue's frames do not suit it
+    assert guest.type("ethtool -G eth0 rx 64")[0] != 0  # too short for rx-frames of the second queue
     assert complaints(guest) == []
 
 
 def test_under_traffic(guest):
-    """Frames keep coming while the number, the table and the moderation change: what is lost is lost
-    at the MAC while the interface begins anew, and nothing is harmed."""
+    """The number of queues, the table and the moderation change under traffic. Only the MAC drops
+    frames, while the interface restarts. None is corrupted."""
     frames = 200
     offer(guest, frames, load=1, flows=16)
     for number in (1, 2):

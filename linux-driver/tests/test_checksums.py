@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the hardware says of received packets, as the kernel takes it: the right ones reach UDP,
-whatever their length, padding and fragments, and no wrong one does. (Sent ones: test_copies.py.)
+"""The kernel accepts the hardware's sums of received packets. All correct packets reach UDP, with any
+length, padding and fragments, and no incorrect one does. (Sent packets: test_copies.py.)
 """
 
 import random
@@ -27,13 +27,13 @@ def guest():
 
 
 def counters(guest) -> dict[str, int]:
-    """Those of UDP, by their names."""
+    """UDP's counters, by name."""
     names, values = [line.split()[1:] for line in guest.check("grep ^Udp: /proc/net/snmp").splitlines()]
     return dict(zip(names, map(int, values), strict=True))
 
 
 def packet(octets: int) -> IP:
-    """To a port at which nobody listens: UDP looks at its checksum, then counts it."""
+    """A datagram to a port without a listener: UDP checks its checksum, then counts it."""
     return (
         IP(src="198.18.0.2", dst="198.18.0.1", id=random.getrandbits(16))
         / UDP(sport=9, dport=9999)
@@ -42,13 +42,13 @@ def packet(octets: int) -> IP:
 
 
 def framed(content: bytes) -> bytes:
-    """In a frame whose padding, if it is short, is not of zeros."""
+    """A frame with the packet. If it is short, its padding is not zero."""
     frame = bytes(Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00", type=0x0800)) + content
     return frame + random.randbytes(max(0, 60 - len(frame)))
 
 
 def damaged(content: bytes) -> bytes:
-    """With one bit of the payload wrong."""
+    """The packet with one bit of the payload inverted."""
     wrong = bytearray(content)
     wrong[random.randrange(28, len(wrong))] ^= 1 << random.randrange(8)
     return bytes(wrong)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the driver copies, sums and cuts (tx_copy.c), in the simulated SoC, as it leaves the wire; and
-with a MAC that inserts checksums, so that the driver sums nothing.
+"""The driver's copies, sums and segments (tx_copy.c), as they leave the simulated SoC. Also with a MAC
+that inserts checksums, so that the driver computes no sum.
 """
 
 import shlex
@@ -64,7 +64,7 @@ def sent(guest, tmp_path: Path, mss: int, lengths: list[int]) -> list[bytes]:
 
 
 def summed(octets: bytes) -> int:
-    """RFC 1071, 0xffff for what is right."""
+    """The sum of RFC 1071: 0xffff if the checksum is correct."""
     octets += bytes(len(octets) % 2)
     total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
     while total >> 16:
@@ -73,7 +73,8 @@ def summed(octets: bytes) -> int:
 
 
 def expect(frames: list[bytes], mss: int, lengths: list[int]):
-    """`frames` are the segments of so long skbs, in their order: RFC 9293, RFC 3168 (CWR)."""
+    """Check that `frames` are the segments of skbs of these lengths, in order: RFC 9293, RFC 3168
+    (CWR)."""
     n, frames = 0, iter(frames)
     for index, length in enumerate(lengths):
         start = n
@@ -124,7 +125,8 @@ def test_segments_with_each_strategy(guest, tmp_path, variant):
 
 
 def test_more_segments_than_announced(guest, tmp_path):
-    """Nobody counts those of a packet socket: the driver takes what half of the ring holds."""
+    """The stack does not limit the segments of a packet socket: the driver accepts those that half of
+    the ring holds."""
     lengths = [50000, 537, 20000]
     expect(sent(guest, tmp_path, 537, lengths), 537, lengths)
     assert complaints(guest) == []
@@ -132,7 +134,8 @@ def test_more_segments_than_announced(guest, tmp_path):
 
 @pytest.mark.slow
 def test_short_rings_and_switches(guest, tmp_path):
-    """A ring that is too short for the longest skb is given none; everything can be turned off."""
+    """A ring that is too short for the longest skb gets no skbs to cut. All offloads can be turned
+    off."""
     features = "ethtool -k eth0 | grep -E '^(tx-checksumming|scatter-gather|tcp-seg)'"
     assert guest.check(features).count(": on") == 3
     guest.check("ethtool -G eth0 tx 64")

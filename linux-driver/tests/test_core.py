@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver that goes into the kernel, in the simulated SoC: only its own settings, and it works."""
+"""The driver of the series for Linux, in the simulated SoC: it forwards, and has only its own
+settings."""
 
 import modified
 import pytest
@@ -10,12 +11,12 @@ from moderato.soc.linux import series
 pytestmark = pytest.mark.slow
 
 
-def refused(guest, command: str) -> bool:
-    return guest.check(f"{command} 2>/dev/null && echo done || echo refused").split()[-1] == "refused"
+def rejected(guest, command: str) -> bool:
+    return guest.check(f"{command} 2>/dev/null && echo done || echo rejected").split()[-1] == "rejected"
 
 
 def test_core_forwards(tmp_path):
-    """Frames come through while settings and rings change; what only the lab has is refused."""
+    """Frames pass while settings and rings change. The driver rejects settings of the lab's module."""
     series.write_sources(tmp_path)
     with modified.loaded(tmp_path / series.PLACE, "CONFIG_MODERATO=m") as guest:
         offer(guest, 20)
@@ -29,11 +30,11 @@ def test_core_forwards(tmp_path):
             "ethtool -A eth0 rx on",
             "ethtool -C eth0 adaptive-rx off rx-frames 0 rx-usecs 0",
         ):
-            assert refused(guest, wrong), wrong
+            assert rejected(guest, wrong), wrong
         assert "RX:\t\toff" in guest.check("ethtool -a eth0")
 
-        # Half of these are received at once, since nothing else raises an interrupt for 50 ms: not
-        # what is sent either, whose poll would receive, too.
+        # The count alone raises the interrupt, since no timer does for 50 ms. Nor do sent frames, whose
+        # poll would also receive.
         guest.check("ethtool -C eth0 adaptive-rx off rx-frames 10 rx-usecs 50000 tx-usecs 50000")
         before = interrupts(guest, "eth0-rx")
         offer(guest, 20)
@@ -54,7 +55,7 @@ def test_core_forwards(tmp_path):
 
 
 def test_core_netpoll(tmp_path):
-    """A poll without a budget frees frames and wakes the queue: netpoll needs nothing else."""
+    """A poll with a budget of 0 frees frames and wakes the queue, which is all that netpoll needs."""
     series.write_sources(tmp_path)
     work = tmp_path / series.PLACE
     modified.change(

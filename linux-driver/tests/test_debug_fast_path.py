@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What forwards past the stack, on the debug kernel, in rounds as test_debug_kernel.py has them.
+"""XDP, AF_XDP and the flow table on the debug kernel, in rounds like those of test_debug_kernel.py.
 
 ./moderato test linux-driver/tests/test_debug_fast_path.py -m slow -s
 """
@@ -27,17 +27,17 @@ pytestmark = pytest.mark.slow
 PORTS = "eth0 eth1"
 OFF = f"xdp off {PORTS}"
 PROGRAMS = {"by a map": f"ip neigh | xdp forward {PORTS}", "by routes": f"xdp fib {PORTS}"}
-# Programs have an MTU that they can be had with.
+# Programs limit the MTU.
 MTU = ("ip link set eth0 mtu 1400", "ip link set eth0 mtu 1500")
 SWAPS = (*CHANGES["rings"], *MTU, *CHANGES["down and up"], *CHANGES["statistics and filters"])
-FRAMES = 500  # some of them come after each of the commands, which take 900 M cycles
+FRAMES = 500  # enough that some arrive after each of the commands, which take 900 M cycles
 
 SOCKETS = "xdp /tmp/sockets.o eth0"
 END = "kill $(cat /tmp/pid); while kill -0 $(cat /tmp/pid); do sleep 0.01; done"
 
 
 def owner(words: str) -> str:
-    """xsk behind the shell, with its socket."""
+    """Start xsk in the background, with its socket."""
     return f"(/tmp/xsk {words} > /tmp/xsk.said 2>&1 & echo $! > /tmp/pid); sleep 0.1"
 
 
@@ -61,7 +61,7 @@ def of_programs() -> list[Round]:
 
 
 def of_sockets() -> list[Round]:
-    """AF_XDP, with copies and without, on one port, whose frames do not come through meanwhile."""
+    """AF_XDP, with copies and zero-copy, on one port, which forwards no frames meanwhile."""
 
     def during(mode: str, *commands: str, name: str, chunks: int = 100, **fields) -> Round:
         return Round(
@@ -131,7 +131,7 @@ def of_shortage() -> list[Round]:
 
 
 def put_xsk(guest):
-    # One that looks less often: on this kernel, each look takes a good part of the usual 100 us.
+    # A version that polls less often: on this kernel, each poll takes much of the usual 100 us.
     program = userspace.compiled("xsk", HERE / "xsk.c", userspace.toolchain(), ("MOMENT=20000000",))
     guest.send_file(program)
     guest.check("chmod +x /tmp/xsk")
@@ -146,7 +146,7 @@ def test_fast_path(tmp_path, rounds, harts):
         guest.send_module(TIMEOUT, tmp_path / "built")
         put_xsk(guest)
         for each in rounds():
-            # Harts that poll one ring after the other overtake each other.
+            # Harts that share a ring reorder frames.
             guest.round(dataclasses.replace(each, in_order=harts == 1))
         finish(guest)
 

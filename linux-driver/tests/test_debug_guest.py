@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the debug kernel's rounds stand on, without the minutes that they take."""
+"""A helper of the debug kernel's rounds, tested without the minutes that they take."""
 
 from pathlib import Path
 

@@ -38,7 +38,7 @@ def opened(bootargs: str = "", harts: int = 1):
 
 @pytest.fixture
 def booted():
-    """With all that the log has since the boot: 2 minutes to print, so one test looks at it."""
+    """A guest with its whole log since the boot. Printing it takes 2 minutes, so only one test does."""
     with opened() as guest:
         yield guest
 
@@ -60,13 +60,13 @@ def on_both(command: str) -> tuple[str, ...]:
 
 
 def test_boot(booted, tmp_path):
-    """Boot, module, interfaces up: nothing is found. Then a warning is, by its level alone, and a
-    module that warns, in the log and by the taint."""
+    """Boot, module and interfaces cause no report. A warning is found by its level alone, and a module
+    that warns is found in the log and by the taint."""
     begun = time.monotonic()
     booted.note("boot, module in", 0, begun, [], booted.news())
     assert booted.found() == []
-    booted.check("echo '<4>of a kind that nobody thought of' > /dev/kmsg")
-    assert booted.news() == ["<12>of a kind that nobody thought of"]
+    booted.check("echo '<4>of an unknown kind' > /dev/kmsg")
+    assert booted.news() == ["<12>of an unknown kind"]
     booted.send_module(WARNING, tmp_path)
     booted.check("insmod /tmp/warning.ko")
     found = booted.news()
@@ -78,13 +78,13 @@ def test_boot(booted, tmp_path):
 
 STRATEGIES = [Round(f"strategy `{name}`", tuple(variant.commands())) for name, variant in KNOWN.items()]
 
-# The tester's, which a port forgets when it goes down.
+# The tester's addresses, which a port forgets when it goes down.
 NEIGHBOURS = [
     f"ip neigh replace 198.1{8 + port}.0.2 lladdr 02:54:73:74:00:0{port} nud permanent dev {interface}"
     for port, interface in enumerate(INTERFACES)
 ]
 
-# How frames are received; the changes are made with each of them.
+# Ways to receive frames. The changes are made with each of them.
 MODES = {
     "interrupt per frame": on_both("ethtool --set-priv-flags eth0 rx-napi off"),
     "NAPI": on_both("ethtool --set-priv-flags eth0 rx-napi on"),
@@ -92,7 +92,7 @@ MODES = {
         *on_both("ethtool --set-priv-flags eth0 rx-napi on"),
         *on_both("echo 1 > /sys/class/net/eth0/threaded"),
     ),
-    "NAPI by the clock": on_both("ethtool --set-priv-flags eth0 rx-napi on rx-timer on"),
+    "NAPI with a timer": on_both("ethtool --set-priv-flags eth0 rx-napi on rx-timer on"),
 }
 CHANGES = {
     "rings": ("ethtool -G eth0 rx 64 tx 64", "ethtool -G eth0 rx 256 tx 256"),
@@ -127,7 +127,7 @@ CHANGES = {
     ),
 }
 
-# What is said to the console goes out at eth0, with interrupts off.
+# eth0 sends console messages, with interrupts off.
 SAID = "said over the network"
 TARGET = "@198.18.0.1/eth0,@198.18.0.2/02:54:73:74:00:00"
 NETPOLL = (
@@ -139,7 +139,7 @@ NETPOLL = (
 
 
 def netconsole(built: kernel.Kernel, folder: Path) -> Path:
-    """The kernel's own, of whose modules its build makes none."""
+    """The kernel's own netconsole, which the kernel's build does not make as a module."""
     source = folder / "netconsole"
     source.mkdir()
     shutil.copy(built.source / "drivers/net/netconsole.c", source)
@@ -173,7 +173,7 @@ def test_changes(guest, mode, tmp_path):
 
 
 def finish(guest):
-    """The module goes under traffic and comes back, and goes again: it leaves nothing behind."""
+    """The module is removed under traffic, loaded, and removed again. No resource of it remains."""
     guest.send_file(guest.machine.driver)
     guest.round(
         Round(
@@ -192,8 +192,8 @@ ONLINE = "/sys/devices/system/cpu/cpu1/online"
 
 
 def of_harts() -> list[Round]:
-    """Each way to spread the work; changes where both harts poll one ring, also while it overflows;
-    changes where each has a port."""
+    """Each way to spread the work. Changes while both harts poll one ring, also while the ring
+    overflows. Changes while each hart serves a port."""
 
     def chosen(way):
         return Round(f"two harts: `{way}`", tuple(System(harts=2, spread=way).commands()))
@@ -231,12 +231,12 @@ def test_two_harts(tmp_path):
 
 BURST = 150  # frames, which the ring need not hold
 FAULTS = ("failslab", "fail_page_alloc")
-# DMA debugging's own, neighbours in its source: without memory it switches itself off.
+# DMA debugging's own functions, next to each other in its source. Without memory it switches itself off.
 SPARED = "dma_entry_alloc", "add_dma_entry"
 
 
 def place(guest, function: str) -> tuple[int, int]:
-    """Where a function of the kernel begins, and where the next one does."""
+    """The address of a function of the kernel, and that of the next one."""
     symbols = sorted(
         (int(address, 16), name)
         for address, _, name in (
@@ -248,8 +248,8 @@ def place(guest, function: str) -> tuple[int, int]:
 
 
 def prepare(guest):
-    """Allocations that the driver asks for, itself or through what it calls, may be made to fail: by
-    chance, or the n-th one of a command (/proc/self/fail-nth)."""
+    """Makes allocations of the driver and of its callees fail: at random, or the n-th one of a command
+    (/proc/self/fail-nth)."""
     text = int(guest.check("cat /sys/module/moderato/sections/.text"), 16)
     spared = [place(guest, function) for function in SPARED]
     settings = {
@@ -283,12 +283,12 @@ def chance(percent: int) -> list[str]:
 
 
 def dropped(guest) -> int:
-    """Received frames for which the driver got no memory, of both ports."""
+    """Received frames for which the driver had no memory, at both ports."""
     return sum(map(int, guest.check("cat /sys/class/net/eth[01]/statistics/rx_dropped").split()))
 
 
 def nth(numbers, command: str) -> tuple[str, ...]:
-    """The command with its n-th allocation failing, for each n."""
+    """The command, whose n-th allocation fails, for each n."""
     return tuple(f"sh -c 'echo {n} > /proc/self/fail-nth; exec {command}'" for n in numbers)
 
 
@@ -316,7 +316,7 @@ def test_out_of_memory(guest):
     for mode in ("interrupt per frame", "NAPI"):
         before = dropped(guest)
         assert guest.run([*MODES[mode], *chance(70)]) == []
-        # Many at once: where one comes after the other, NAPI has the memory of the last one left.
+        # Many at once: if frames come one by one, NAPI reuses the memory of the last one.
         guest.offer(BURST, 100, BUSY)
         guest.collect()
         assert guest.run(chance(0)) == []
@@ -342,8 +342,8 @@ def test_out_of_memory(guest):
 
 
 @pytest.mark.parametrize("guest", ["kmemleak=on"], indirect=True)
-def test_no_leak(guest):
-    """Of all that a short life of the module takes, nothing is left."""
+def test_module_leaks_no_memory(guest):
+    """After the module is loaded, used and removed, kmemleak finds no leak."""
     guest.round(
         Round(
             "a short life",

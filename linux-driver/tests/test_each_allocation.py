@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A change of settings is made of three parts: allocate, configure, swap. Each allocation of each change
-fails once, and then all is as it was: see the table in linux-driver/README.md.
+"""A change of settings has three steps: allocate, configure, swap. Each allocation of each change fails
+once, and the state must not change: see the table in linux-driver/README.md.
 """
 
 import pytest
@@ -17,8 +17,8 @@ SYSTEMS = [
 ]
 
 NAPI, TIMER, TX_NAPI = 1, 4, 8  # of --set-priv-flags
-FOUR = "coalesce 0 0 1 0 1 0"  # frames: as many as suit a ring of four
-# Allocations of a ring of 4, with its buffers: with NAPI, which has a pool, without; of a Tx ring.
+FOUR = "coalesce 0 0 1 0 1 0"  # frames: a number that a ring of four allows
+# Allocations of a ring of 4 with its buffers: with NAPI, which has a pool, without NAPI, of a Tx ring.
 PER_RX, PER_RX_IRQ, PER_TX, IRQS = 4 + 4, 3 + 4, 3, 2
 
 # And how many allocations there are at least, with one queue or two.
@@ -42,7 +42,7 @@ UP = [("0 up 0", 0), ("each up 1", PER_RX_IRQ + PER_TX + IRQS + 1)]
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_each_allocation_fails_once(tmp_path, system):
-    """Frames come in all the time, and a failed change does not cost one."""
+    """Frames arrive all the time, and a failed change loses none."""
     place = machine(system=system).mailbox
     changes = [*CHANGES, *(OF_QUEUES if system.nic == OFFLOAD else []), *UP]
     with watched.guest(tmp_path, system) as guest:
@@ -52,10 +52,10 @@ def test_each_allocation_fails_once(tmp_path, system):
         outcomes = watched.change(guest, [change for change, _ in changes], tmp_path, place)
         for outcome, (_, least) in zip(outcomes, changes, strict=True):
             assert outcome.error == 0 and not outcome.changed, outcome
-            assert outcome.attempts > least, outcome  # so many failed
+            assert outcome.attempts > least, outcome  # the number of failures
         for port in guest.call("collect")["ports"]:
             assert port["corrupted"] == port["duplicated"] == port["left"]["bad_fcs"] == 0
-        # Polls by the clock are too seldom for a ring of four
+        # Polls with a timer are too rare for a ring of four
         watched.change(guest, [f"each flags {NAPI | TX_NAPI}"], tmp_path, place)
         guest.check("/etc/moderato/up static")  # a port that was down has forgotten its neighbours
         offer(guest, 20)

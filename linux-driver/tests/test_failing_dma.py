@@ -8,19 +8,19 @@ from guests import collect, complaints, offer, statistics
 from moderato.sim.lab.run import state
 from moderato.sim.lab.run.machine import machine
 
-# Registers of port 0, and how far those of port 1 are from them.
+# Registers of port 0, and the offset of port 1's.
 CTRL, ENABLES = 0xF1000010, 3
 RX_RING_BASE, TX_RING_BASE = 0xF1000100, 0xF1000200
 PORT = 0x1000
 
-# No memory is there: the cluster's DMA port answers DECERR.
+# An address without memory: the cluster's DMA port answers DECERR.
 NOWHERE = 0x10000000
 
 # A ring that halts
 
 RESET_INTERVAL = 10_000_000  # cycles: the driver's tenth of a second
 
-RX = {"NAPI": "rx-napi on", "interrupt per frame": "rx-napi off", "by the clock": "rx-timer on"}
+RX = {"NAPI": "rx-napi on", "interrupt per frame": "rx-napi off", "NAPI with a timer": "rx-timer on"}
 FLAGS = "ethtool --set-priv-flags eth1"
 TX = {
     "interrupt": f"{FLAGS} tx-napi off; ethtool -C eth1 tx-frames 1 tx-usecs 0",
@@ -31,7 +31,7 @@ TX = {
 
 
 def each(named: dict):
-    """The first one always, the others in the slow set."""
+    """The first one is in the fast set, the others are slow."""
     return [
         pytest.param(value, id=name, marks=pytest.mark.slow if number else ())
         for number, (name, value) in enumerate(named.items())
@@ -49,7 +49,8 @@ def free_kbytes(guest) -> int:
 
 
 def halt_and_recover(guest, base: int, interface: str, direction: str, least: int = 1):
-    """Take the ring's memory away. It is back at once, or a tenth of a second after the last time."""
+    """Point the ring at no memory. The driver's reset restores it, at once or a tenth of a second after
+    the previous reset."""
     free = []
     for rounds, kept in ((1, 5), (2, 0)):
         guest.check(f"devmem {base:#x} 32 {NOWHERE:#x}")
@@ -60,8 +61,8 @@ def halt_and_recover(guest, base: int, interface: str, direction: str, least: in
         assert [port["lost"] for port in collect(guest)] == [0, 0]
         counted = statistics(guest, interface)
         assert counted["ring_halts"] == rounds
-        # One for what completed before, one for nothing: then comes the reset. None, where a poll
-        # for received frames sees it.
+        # One interrupt for earlier completions, one for the halt, then the reset. None if a poll for
+        # received frames sees the halt.
         assert least * rounds <= counted[f"{direction}_interrupts_halted"] <= 2 * rounds
         assert counted["dma_errors"] >= rounds
         free.append(free_kbytes(guest))
@@ -84,7 +85,7 @@ def test_halted_tx(guest, command):
 
 @pytest.mark.slow
 def test_limits_resets_of_halting_ring(tmp_path):
-    """Ten resets a second at most, each with an interrupt or two, and the guest is well."""
+    """Ten resets a second at most, each with an interrupt or two, and the guest keeps working."""
     change = (
         "moderato_hw.c",
         "	moderato_hw_ctrl(priv, 0, ring->dir->enable);",
@@ -112,7 +113,8 @@ ONLY_AT_PROBE = ("moderato_hw.c", "	if (moderato_hw_reset(priv))", "	if (0)")
 
 @pytest.mark.slow
 def test_dma_that_does_not_stop(tmp_path):
-    """What it holds is never freed, no ring is started again, and the rest of the system is well."""
+    """The driver never frees the ring's memory, starts no ring again, and the rest of the system keeps
+    working."""
     with modified.guest(tmp_path, NEVER_IDLE, ONLY_AT_PROBE) as guest:
         offer(guest, 10)
         guest.type("ethtool -G eth0 rx 128")

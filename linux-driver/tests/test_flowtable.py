@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Linux' flow table in the simulated SoC: a flow's frames are forwarded past the stack, as the stack
-would; what is more than forwarding gets there, and all do again when the rules are gone.
+"""Linux' flow table in the simulated SoC forwards a flow's frames past the stack, as the stack would.
+The stack gets all other frames, and every frame after the rules are removed.
 """
 
 import pytest
@@ -34,20 +34,20 @@ def forwarded(guest) -> int:
 
 
 def offloaded(guest) -> list[str]:
-    """The connections that have flows, as Linux shows them."""
+    """The connections with flows, as Linux lists them."""
     return [
         line for line in guest.check("cat /proc/net/nf_conntrack").splitlines() if "[OFFLOAD]" in line
     ]
 
 
 def packet(payload, port: int = 0, octets: bytes = b"", **fields) -> Ether:
-    """From the host at a port to the other one."""
+    """A datagram from the host at a port to the other host."""
     fields = {"src": HOST.format(8 + port), "dst": HOST.format(9 - port), "ttl": 9} | fields
     return Ether(dst=GUEST.format(port), src=TESTER.format(port)) / IP(**fields) / payload / Raw(octets)
 
 
 def test_flow_bypasses_stack(guest):
-    """Until its rules are withdrawn, which costs no frame."""
+    """Flows bypass the stack until the rules are removed, which loses no frame."""
     guest.check(f"flowtable {PORTS}")
     assert offloaded(guest) == []
     before = forwarded(guest)
@@ -76,7 +76,7 @@ def test_flow_bypasses_stack(guest):
 
 
 def test_frames_equal_those_of_the_stack(guest, tmp_path):
-    """Each octet of a flow's frames, and of what is not for the flow table among them."""
+    """Each octet of a flow's frames, and of frames among them that the flow table does not forward."""
 
     def datagram(octets: bytes = b"octets", **fields) -> Ether:
         return packet(UDP(sport=7, dport=9), octets=octets, **fields)
@@ -93,7 +93,7 @@ def test_frames_equal_those_of_the_stack(guest, tmp_path):
     guest.check("echo 0 > /proc/sys/net/ipv4/icmp_ratelimit")
     without = replay(guest, tmp_path, frames)
     guest.check(f"flowtable {PORTS}")
-    for _ in range(2):  # not in one poll, which sees all that it received before the stack does
+    for _ in range(2):  # not in one poll, which passes all its frames through the table before the stack
         assert len(offloaded(guest)) == 0
         replay(guest, tmp_path, [datagram()])
     assert len(offloaded(guest)) == 1
@@ -104,7 +104,7 @@ def test_frames_equal_those_of_the_stack(guest, tmp_path):
     def of_hosts(left: list[bytes]) -> list[bytes]:
         return [frame for frame in left if frame[30:34] == bytes([198, 19, 0, 2])]
 
-    # Of one poll, the flow table's leave before the stack's.
+    # In one poll, the flow table's frames leave before the stack's.
     assert sorted(of_hosts(withal[1])) == sorted(of_hosts(without[1])) and of_hosts(without[1])
     kinds = [
         sorted(
@@ -119,7 +119,8 @@ def test_frames_equal_those_of_the_stack(guest, tmp_path):
 
 
 def test_a_connection(guest, tmp_path):
-    """TCP: the stack sees it begin and end, the flow table forwards between, in both directions."""
+    """TCP: the stack forwards a connection's begin and end, the flow table all other segments, both
+    ways."""
 
     def segment(flags: str, port: int = 0, octets: bytes = b"") -> Ether:
         ports = {"sport": 4000, "dport": 80} if port == 0 else {"sport": 80, "dport": 4000}
@@ -146,27 +147,27 @@ def test_a_connection(guest, tmp_path):
 
 
 def test_rejects_unsupported_rules(guest):
-    """With a reason, and nothing changes."""
+    """The command prints a reason, and nothing changes."""
 
-    def refused(words: str) -> str:
+    def rejection(words: str) -> str:
         status, said = guest.type(f"flowtable {words} 2>&1")
         assert status != 0, words
         return said
 
-    assert "usage: flowtable" in refused("") and "usage: flowtable" in refused("--on eth0")
-    assert "usage: flowtable" in refused("--off eth0") and "usage: flowtable" in refused("--offload")
-    assert "eth7: there is no such interface" in refused("eth0 eth7")
-    assert "the flow table was refused: File exists; an interface is named twice" in refused("eth0 eth0")
-    assert "ethtool -K INTERFACE hw-tc-offload on, or leave" in refused(f"--offload {PORTS}")
-    assert "eth7: there is no such interface" in refused(f"--masquerade eth7 {PORTS}")
-    assert "usage: flowtable" in refused("--masquerade eth1") and "usage: flowtable" in refused(
+    assert "usage: flowtable" in rejection("") and "usage: flowtable" in rejection("--on eth0")
+    assert "usage: flowtable" in rejection("--off eth0") and "usage: flowtable" in rejection("--offload")
+    assert "eth7: there is no such interface" in rejection("eth0 eth7")
+    assert ": File exists; an interface is named twice" in rejection("eth0 eth0")
+    assert "ethtool -K INTERFACE hw-tc-offload on, or leave" in rejection(f"--offload {PORTS}")
+    assert "eth7: there is no such interface" in rejection(f"--masquerade eth7 {PORTS}")
+    assert "usage: flowtable" in rejection("--masquerade eth1") and "usage: flowtable" in rejection(
         "--off --masquerade eth1"
     )
     assert (
-        "the chain of addresses was refused: No such file or directory; this kernel translates "
-        "no addresses; --kernel router does" in refused(f"--masquerade eth1 {PORTS}")
+        "No such file or directory; this kernel translates "
+        "no addresses; --kernel router does" in rejection(f"--masquerade eth1 {PORTS}")
     )
-    guest.check(f"flowtable {PORTS}; flowtable {PORTS}")  # the second one in the place of the first
+    guest.check(f"flowtable {PORTS}; flowtable {PORTS}")  # the second table replaces the first
     offer(guest, 50)
     assert [port["lost"] for port in collect(guest)] == [0, 0]
     assert offloaded(guest)

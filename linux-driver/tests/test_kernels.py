@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver out of the tree of every kernel that Debian 12 has the source of; and through DKMS."""
+"""The driver out of tree, for every kernel whose source Debian 12 has, and through DKMS."""
 
 import re
 import shutil
@@ -13,9 +13,10 @@ from moderato.soc.linux.driver import FOLDER, copy
 from moderato.toolchain.project import pyproject
 
 DKMS = FOLDER / "dkms.conf"
-# No kernel was linked in these trees, so that modpost knows of no function; `missing` looks at them.
+# No kernel was linked in these trees, so modpost knows no functions. `missing` checks them instead.
 UNLINKED = {"KBUILD_MODPOST_WARN": "1"}
-# Files that Kbuild takes for what these kernels are configured without; they call nothing of it.
+# Files that Kbuild builds in place of features that these kernels lack. They call none of those
+# functions.
 EVERYTHING = ("CONFIG_NF_FLOW_TABLE=m",)
 
 
@@ -38,7 +39,7 @@ def unlinked(complaint: str) -> bool:
 
 
 def missing(module, tree: kernels.Tree) -> set[str]:
-    """What the module calls, and no module may."""
+    """Functions that the module calls, but the kernel does not export."""
     listed = call([f"{tree.target.cross}nm", "--undefined-only", "--format=posix", module])
     return {line.split()[0] for line in listed.splitlines()} - kernels.exported(tree.source)
 
@@ -80,7 +81,7 @@ def test_dkms_names_this_version():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("package", kernels.packages())
-def test_dkms_builds_it(tmp_path, package):
+def test_dkms_builds_the_module(tmp_path, package):
     """As on a user's machine, from a copy of the folder to the module and out again."""
     tree = kernels.tree(package, kernels.TARGETS["x86-64"])
     version = setting("PACKAGE_VERSION")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""KUnit tests of the driver's arithmetic, of how it copies and cuts skbs, and of what of XDP needs no
-hardware, in User Mode Linux: a kernel that runs as a program.
+"""KUnit tests of the driver's arithmetic, its copies and segments of skbs, and the part of XDP that
+needs no hardware. They run in User Mode Linux, a kernel that runs as a program.
 """
 
 import os
@@ -27,8 +27,8 @@ SUITES = {
     "moderato_xdp",
 }
 
-# As little as runs a test, as each option costs build time. EXPERT leaves out what is on without it;
-# for size, gcc is done sooner.
+# The smallest configuration that runs a test, because each option costs build time. EXPERT removes
+# defaults. gcc takes less time with -Os.
 CONFIG = """\
 CONFIG_EXPERT=y
 CONFIG_CC_OPTIMIZE_FOR_SIZE=y
@@ -44,8 +44,8 @@ CONFIG_CRC32=y
 CONFIG_KERNEL_STACK_ORDER=3
 """
 
-# Octets of a process' registers, beside which the stack stands. Linux 6.1 knows no more than 2696, and
-# panics at the first process where a CPU has AMX: there it has 11008.
+# Octets of a process' registers, next to the stack. Linux 6.1 has room for 2696, and panics at the first
+# process if the CPU has AMX, which needs 11008.
 OFFSETS, KNOWN, REGISTERS = "arch/x86/um/user-offsets.c", "2696", "16384"
 
 
@@ -54,13 +54,13 @@ def make(build: Path, *arguments) -> list:
 
 
 def user_mode_linux() -> Path:
-    """The build tree of a User Mode Linux with KUnit, and the init program beside it."""
+    """The build tree of a User Mode Linux with KUnit, and the init program next to it."""
 
     def build(directory: Path):
         (directory / "wanted.config").write_text(CONFIG)
         run(make(directory, "allnoconfig"), env={"KCONFIG_ALLCONFIG": str(directory / "wanted.config")})
         kernel.check(CONFIG, (directory / ".config").read_text())
-        # What is in the build tree comes before what is in the sources.
+        # The build tree's headers come before those of the sources.
         known = (kernel.source() / OFFSETS).read_text()
         assert known.count(KNOWN) == 1
         (directory / OFFSETS).parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def user_mode_linux() -> Path:
 
 
 def run_module(tmp_path: Path) -> str:
-    """What the kernel prints when the module of the sources in `tmp_path` is loaded."""
+    """The kernel's output after the module of the sources in `tmp_path` is loaded."""
     uml = user_mode_linux()
     place = tmp_path / "kunit"
     subprocess.run(
@@ -117,7 +117,7 @@ def run_module(tmp_path: Path) -> str:
 
 
 def results(output: str) -> dict[str, bool]:
-    """Passed or not, by suite and test, from the kernel's TAP lines."""
+    """Whether each test passed, by suite and test, from the kernel's TAP lines."""
     found = re.findall(r"^\s*(?:\[[\d. ]+\]\s+)?(not ok|ok) \d+ (\w+)", output, re.MULTILINE)
     return {name: verdict == "ok" for verdict, name in found}
 

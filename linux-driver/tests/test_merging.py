@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Segments that the hardware marks become one packet, octet for octet what GRO makes of them; what is
-wrong, or out of order, does not.
+"""Segments that the hardware marks become one packet, equal to GRO's in each octet. Incorrect segments,
+and those out of order, are not merged.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 SYSTEM = System(nic=OFFLOAD)
-# Of netdev's qstats, by the kernel's uapi.
+# Numbers of netdev's qstats in the kernel's uapi.
 HW_GRO_PACKETS, HW_GRO_WIRE_PACKETS = 19, 21
 MSS = 1000
 
@@ -48,7 +48,7 @@ def opened(wanted: Transfer):
 
 
 def merged(guest) -> tuple[int, int]:
-    """Packets that eth0 made of several, and those that they were made of."""
+    """The merged packets of eth0, and the number of their segments."""
     found = dict(answer(guest, "eth0", "qstats"))
     return number(found[HW_GRO_PACKETS]), number(found[HW_GRO_WIRE_PACKETS])
 
@@ -56,7 +56,7 @@ def merged(guest) -> tuple[int, int]:
 @pytest.mark.parametrize("variant", ["napi-full", "adaptive-hw"])
 @pytest.mark.parametrize("faults", [(), FAULTS])
 def test_all_octets_arrive(tmp_path, variant, faults):
-    """Over two connections, with segments that are lost, doubled, damaged and exchanged."""
+    """Two connections, with segments lost, duplicated, damaged and reordered."""
     wanted = transfer(variant=variant, connections=2, faults=faults)
     with opened(wanted) as guest:
         install_groups(guest, tmp_path)
@@ -68,8 +68,8 @@ def test_all_octets_arrive(tmp_path, variant, faults):
         assert complaints(guest) == []
 
 
-def test_off(tmp_path):
-    """As it says: with `rx-gro-hw off`, without GRO, or sums, nothing is merged, and all arrives."""
+def test_features_turn_merging_off(tmp_path):
+    """With `rx-gro-hw off`, without GRO, or without sums, no segment is merged, and all arrive."""
     wanted = transfer()
     with opened(wanted) as guest:
         install_groups(guest, tmp_path)
@@ -84,8 +84,8 @@ def test_off(tmp_path):
 
 
 def test_does_not_merge_urgent_frames(tmp_path):
-    """A rule that comes and goes while a stream comes in: what it takes out of turn leaves marked
-    descriptors behind, of which nothing is taken twice."""
+    """A rule is added and deleted while a stream arrives. Urgent frames leave marked descriptors on the
+    ring, and the driver takes none of them twice."""
     wanted = transfer()
     with opened(wanted) as guest:
         install_groups(guest, tmp_path)
@@ -102,7 +102,7 @@ def test_does_not_merge_urgent_frames(tmp_path):
 
 
 def segments(count: int, wrong: dict[int, int]) -> list[bytes]:
-    """A stream to a port where nobody listens; wrong: octets of which one bit is, by segment."""
+    """A stream to a port without a listener. wrong: the octet with an inverted bit, by segment."""
     made = []
     for n in range(count):
         frame = bytearray(
@@ -127,8 +127,8 @@ def counted(guest, protocol: str, name: str) -> int:
 
 
 def test_does_not_merge_wrong_checksums(tmp_path):
-    """TCP's or IP's, in the first segment or a later one: the kernel finds each of them, for none is
-    merged; it answers what the others became."""
+    """Wrong checksums of TCP or IP, in the first segment or a later one. None of these segments is
+    merged, so the kernel counts each. It answers the packets that the other segments became."""
     wrong = {0: 54, 5: 60, 6: 54 + MSS - 1, 20: 50, 30: 24, 39: 54}  # 24: IP's
     with opened(transfer()) as guest:
         install_groups(guest, tmp_path)
@@ -147,13 +147,13 @@ def test_does_not_merge_wrong_checksums(tmp_path):
         resets = [packet[TCP] for packet in rdpcap(str(files[1])) if TCP in packet]
         assert all("R" in str(reset.flags) for reset in resets)
         packets, of = merged(guest)
-        # Four rows of right ones lie between wrong ones.
+        # Four runs of correct segments are between the wrong ones.
         assert packets <= len(resets) < of <= 40 - len(wrong) and len(resets) >= 4
         assert complaints(guest) == []
 
 
 def stream(destination: str, count: int = 40) -> list[Ether]:
-    """Each eighth segment has PSH, behind which GRO does not wait for more."""
+    """Each eighth segment has PSH, after which GRO does not wait for more."""
     return [
         Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00")
         / IP(src="198.18.0.2", dst=destination, id=n, flags="DF")
@@ -164,7 +164,7 @@ def stream(destination: str, count: int = 40) -> list[Ether]:
 
 
 def replayed(guest, tmp_path, frames) -> list[Ether]:
-    """What leaves port 1 when these arrive at port 0."""
+    """The frames that leave port 1 after these arrive at port 0."""
     files = [tmp_path / f"{name}.pcap" for name in ("in", "0", "1")]
     wrpcap(str(files[0]), frames)
     guest.call(
@@ -178,8 +178,8 @@ def replayed(guest, tmp_path, frames) -> list[Ether]:
 
 
 def test_merged_packets_equal_those_of_gro(tmp_path):
-    """Also those that GRO lets through as they are: the sum of the pseudo-header, of the whole length,
-    and the rest for whoever sends it on."""
+    """Also packets that GRO passes unchanged. Their checksum is the pseudo-header's sum with the whole
+    length; the sender of the next hop completes it."""
     program = userspace.compiled("tap", HERE / "tap.c", userspace.toolchain())
     with opened(transfer()) as guest:
         install_groups(guest, tmp_path)
@@ -195,7 +195,7 @@ def test_merged_packets_equal_those_of_gro(tmp_path):
 
 @pytest.mark.parametrize("tso", ["on", "off"])
 def test_merged_packets_are_forwarded(tmp_path, tso):
-    """Cut again by the hardware or by the kernel: the same segments, with right checksums."""
+    """Hardware or kernel cuts them into the same segments, with correct checksums."""
     sent = stream("198.19.0.2")
     with opened(transfer()) as guest:
         install_groups(guest, tmp_path)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the driver tells programs of XDP about a frame beside its octets: its stamp and its VLAN tag.
+"""Metadata of a frame that the driver gives XDP programs: its time stamp and its VLAN tag.
 
-Programs ask by kfuncs, which the kernel's compiler for rv32 does not take. So a changed driver asks in
-their place, by the functions that kfuncs become, and writes the answers into the frame. The program
-sends it back, and they are compared with what was sent, and when.
+Programs read it through kfuncs, which the kernel's compiler for rv32 does not support. So a modified
+driver calls the functions that implement the kfuncs, and writes the results into the frame. The program
+sends the frame back, and the test compares the results with the sent tags and times.
 """
 
 import errno
@@ -25,10 +25,10 @@ from moderato.soc.linux import userspace
 
 pytestmark = pytest.mark.slow
 
-CONTENT = 14 + 20 + 8  # what is ahead of an ICMP packet's content
+CONTENT = 14 + 20 + 8  # octets ahead of an ICMP packet's content
 ANSWERS = struct.Struct("<iqi2sHi")
 KNOWN, UNKNOWN, NEVER = 0, -errno.ENODATA, -errno.EOPNOTSUPP
-# When a frame begins is known to 40 ns, a clock of the MII; the MAC's own is 10 ns.
+# The start of a frame is known to 40 ns, one MII clock. The MAC's own clock has 10 ns.
 NANOSECONDS = 50
 
 ASKS = """\
@@ -92,7 +92,7 @@ SHOWN = "skb->protocol = eth_type_trans(skb, rx->ndev);"
 RUNS = "act = likely(prog) ? bpf_prog_run_xdp("
 ACTS = "return moderato_xsk_act("
 CHANGES = [
-    # Linux has no clocks in this kernel; the hardware has one all the same.
+    # This kernel has no PTP clocks, but the hardware has one.
     ("moderato_ptp.c", "if (IS_ERR_OR_NULL(ptp->clock))", "if (IS_ERR(ptp->clock))"),
     ("xdp_rx.c", MADE, ASKS + MADE),
     ("xdp_rx.c", RUNS, "write_answers(xdp);\n\t" + RUNS),
@@ -105,7 +105,7 @@ CHANGES = [
 
 @pytest.fixture
 def guest(request, tmp_path):
-    """With the changed driver, the program at both ports, and /tmp/stamping."""
+    """A guest with the modified driver, the program at both ports, and /tmp/stamping."""
     system = System(nic=request.param, kernel=KERNEL)
     with modified.guest(tmp_path, *CHANGES, system=system) as session:
         session.mailbox = machine(system=system).mailbox
@@ -117,7 +117,7 @@ def guest(request, tmp_path):
 
 
 def asking(serial: int, tag: int | None, verdict: int) -> Ether:
-    """A frame with room for answers, which arrives 2 ms and a bit after the one before."""
+    """A frame with room for the results, which arrives more than 2 ms after the previous one."""
     head = Ether(dst=GUEST, src=TESTER)
     if tag is not None:
         head /= Dot1Q(prio=tag >> 13, dei=tag >> 12 & 1, vlan=tag & 4095)
@@ -128,10 +128,10 @@ def asking(serial: int, tag: int | None, verdict: int) -> Ether:
 
 
 def play(guest, tmp_path, tags) -> list[tuple]:
-    """A frame with each of the tags (None: without) that is sent back, and one that Linux gets.
+    """Offer two frames with each of the tags (None: without): one to send back, and one for Linux.
 
-    Returns the time in ns and the answers of each that came back. All of them are what was sent, but
-    for tag and answers, and Linux has answered those that it should.
+    Returns the time in ns and the results of each returned frame. Checks that these frames differ from
+    the sent ones only in tag and results, and that Linux has answered its frames.
     """
     frames = [
         asking(2 * n + passed, tag, PASS if passed else TX)
@@ -168,8 +168,8 @@ TAGS = [None, 1, 0xEFFE, None, 0x1005, 0xFFFF, 0, None]
 @pytest.mark.parametrize("zero", [False, True], ids=["ring", "socket"])
 @pytest.mark.parametrize("guest", [OFFLOAD], indirect=True)
 def test_stamps_and_tags(guest, tmp_path, zero):
-    """Each as it is switched on and off, with a program at the port; in the ring's own memory, and in
-    that of a socket's owner."""
+    """Stamps and tags, each switched on and off while a program is attached. In the ring's own memory,
+    and in an AF_XDP application's."""
     if zero:
         put(guest, guest.mailbox)
         begin(guest, "zero drop eth0")
@@ -188,8 +188,8 @@ def test_stamps_and_tags(guest, tmp_path, zero):
             assert abs(later - stamp - (time - first)) <= NANOSECONDS
 
     guest.check("ethtool -K eth0 rxvlan off; /tmp/stamping eth0 on")
-    guest.check(f"xdp off {PORTS}; xdp /tmp/verdicts.o {PORTS}")  # not refused for the stamps
-    # What has its tag still is not what the program looks for.
+    guest.check(f"xdp off {PORTS}; xdp /tmp/verdicts.o {PORTS}")  # accepted although stamps are on
+    # The program does not recognise frames that still have their tag.
     said = play(guest, tmp_path, [None, 1, 0xFFFF, None])
     assert [answers[1] for answers in said] == 2 * [KNOWN]
     assert {answers[3:] for answers in said} == {(UNKNOWN, b"\0\0", 0, NEVER)}
@@ -200,7 +200,7 @@ def test_stamps_and_tags(guest, tmp_path, zero):
 
 @pytest.mark.parametrize("guest", [MODERATO], indirect=True)
 def test_no_metadata_from_hardware_without_options(guest, tmp_path):
-    """Nobody is told a figure that is not there: Linux answers in the driver's place."""
+    """The program gets no value that does not exist: Linux returns the error in the driver's place."""
     assert guest.type("/tmp/stamping eth0 on")[0] != 0
     said = play(guest, tmp_path, [None, 5, None])
     assert [answers[1:] for answers in said] == 2 * [(NEVER, 0, NEVER, b"\0\0", 0, NEVER)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Each text that a test replaces in the driver's source occurs once: without this check, only a slow
-test would notice.
+"""Each text that a test replaces in the driver's source occurs once. Without this check, only a slow
+test would fail.
 """
 
 import ast
@@ -10,7 +10,7 @@ from driver_sources import SOURCES
 
 
 def changes() -> list[tuple[str, str, str]]:
-    """The test, and what it looks for in which file: the tuples that modified.change() takes."""
+    """The test, and its tuples for modified.change(): file, text, replacement."""
     found = []
     for test in sorted(Path(__file__).parent.glob("*.py")):
         for node in ast.walk(ast.parse(test.read_text())):

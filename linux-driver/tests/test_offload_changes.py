@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where frames of a flow in the hardware leave after a change: as without a flow table."""
+"""After a change of routing, frames of a flow in hardware leave as without a flow table."""
 
 import pytest
 from guests import complaints, replay
@@ -17,7 +17,7 @@ GUEST, TESTER = "02:4d:6f:64:00:0{}", "02:54:73:74:00:0{}"
 UP = "/etc/moderato/up static"
 HOST = "ip neigh replace 198.19.0.2 lladdr {} nud permanent dev eth1"
 GATEWAY = f"ip neigh replace 198.19.0.9 lladdr {TESTER.format(9)} nud permanent dev eth1"
-# No notifier reports these. The driver finds them within half a second.
+# No notifier reports these. The driver detects them within half a second.
 SWITCHES = {
     "routing off": ("echo 0 > /proc/sys/net/ipv4/ip_forward", "echo 1 > /proc/sys/net/ipv4/ip_forward"),
     "a port's routing off": (
@@ -63,7 +63,7 @@ def guest():
 
 
 def left(guest, tmp_path) -> list[bytes]:
-    """What leaves eth1 for the host there when FRAMES arrive at eth0."""
+    """The frames that leave eth1 for its host after FRAMES arrive at eth0."""
     at = replay(guest, tmp_path, FRAMES, quiet_cycles=500_000)[1]
     return sorted(frame for frame in at if frame[30:34] == bytes([198, 19, 0, 2]))
 
@@ -77,8 +77,8 @@ def entries(guest) -> list[int]:
     "event", [pytest.param(event, marks=[] if event == FAST else pytest.mark.slow) for event in EVENTS]
 )
 def test_frames_follow_changes_of_routing(guest, tmp_path, event):
-    """Software and hardware send none as before the change. The hardware has the flow again, with its
-    new addresses, if it still leaves by the other port."""
+    """Neither software nor hardware sends a frame by the old path. If the flow still leaves by the other
+    port, the hardware has it again, with its new addresses."""
     change, undo = EVENTS[event]
     wait = 0.6 if event in SWITCHES else 0.03
     plain = left(guest, tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Options of the MAC that the published machine has not: addresses, pause, jumbo frames, RMON."""
+"""Options of the MAC that the lab's default machine lacks: addresses, pause, jumbo frames, RMON."""
 
 import re
 from pathlib import Path
@@ -26,18 +26,19 @@ def register(guest, offset: int) -> int:
     return int(guest.check(f"devmem {BASE + offset:#x}"), 16)
 
 
-# What ethtool's own netlink half would show ------------------------------------------------------
+# Output that ethtool's netlink half would have ---------------------------------------------------
 
 
 def pause_frames(guest, interface: str) -> tuple[int, int]:
-    """Sent and received, as `ethtool -I -a` shows them."""
+    """Sent and received pause frames, as `ethtool -I -a` shows them."""
     (stats,) = [payload for kind, payload in answer(guest, interface, "pause") if kind == 5]
     shown = {kind: number(payload) for kind, payload in attributes(stats)}
     return shown[2], shown[3]
 
 
 def groups(guest, interface: str) -> dict:
-    """Of `ethtool -S --all-groups`: by group the numbers of uapi's enums, and histograms by range."""
+    """The statistics of `ethtool -S --all-groups`: counters by group and number in uapi's enums,
+    histograms by range."""
     found = {}
     for kind, payload in answer(guest, interface, "stats"):
         if kind != 4:
@@ -62,7 +63,8 @@ def groups(guest, interface: str) -> dict:
 
 
 def test_addresses(tmp_path):
-    """Each of the interface's addresses is in the hardware; one too many makes it promiscuous."""
+    """The hardware has each of the interface's addresses. One too many makes the interface
+    promiscuous."""
     change = (
         "moderato_ethtool.c",
         "	return phylink_ethtool_nway_reset(priv->phylink);",
@@ -89,7 +91,7 @@ def test_addresses(tmp_path):
 
 
 def test_pause(tmp_path):
-    """With both directions on: marks, quanta, frames that are sent; nothing of it without a link."""
+    """With both directions on: marks, quanta and sent pause frames. Without a link, there are none."""
     change = (
         "moderato_link.c",
         "moderato_hw_set_pause(priv, speed, tx_pause, rx_pause);",
@@ -117,7 +119,7 @@ def test_pause(tmp_path):
 
 
 def test_pause_is_off_unless_agreed(tmp_path):
-    """A fixed link without `pause` in the device tree: no pause, and phylink refuses to change it."""
+    """A fixed link without `pause` in the device tree has no pause, and phylink rejects a change."""
     with modified.guest(tmp_path, **MACHINE) as guest:
         assert register(guest, 0xA0) == 0
         shown = guest.check("ethtool -a eth0")
@@ -127,7 +129,7 @@ def test_pause_is_off_unless_agreed(tmp_path):
 
 
 def test_jumbo(tmp_path):
-    """Frames of 9014 octets both ways, also while the MTU changes; shorter ones as before."""
+    """Frames of 9014 octets pass both ways, also while the MTU changes. Shorter frames still pass."""
     with modified.guest(tmp_path, **MACHINE) as guest:
         assert guest.type("ip link set eth0 mtu 9001")[0] != 0
         for mtu in (9000, 1500, 4000, 9000):
@@ -149,7 +151,8 @@ def test_jumbo(tmp_path):
 
 
 def test_groups(tmp_path):
-    """The standard groups count what the tester sent and got, though counters wrap every 64 frames."""
+    """The standard groups count the tester's sent and received frames, although counters wrap every 64
+    frames."""
     changes = [
         (
             "moderato_stats.c",
@@ -167,7 +170,7 @@ def test_groups(tmp_path):
         before = groups(guest, "eth0")
         sizes = {64: (64, 64), 100: (65, 127), 1518: (1024, 1518)}
         for octets in sizes:
-            # 64 of the shortest take 86 ms, which no reading of the counters comes late for.
+            # 64 of the shortest frames take 86 ms, and the driver reads the counters more often.
             offer(guest, 200, frame_bytes=octets, load=2 if octets == 1518 else 0.5)
             assert [port["lost"] for port in collect(guest)] == [0, 0]
         after = groups(guest, "eth0")

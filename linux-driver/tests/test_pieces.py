@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames in pieces (tx_gather.c) at moments that are rare: a tap looks on, the ring goes down with some
-of them, an interrupt on another hart looks at a slot that is being filled.
+"""Frames in pieces (tx_gather.c) in rare situations: a tap holds a clone, the ring goes down with frames
+on it, or an interrupt on another hart reads a slot that is being filled.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from moderato.soc.linux import userspace
 
 pytestmark = pytest.mark.slow
 
-# A clone of the skb, as a tap has one, keeps its head: what stays there is nobody's any more.
+# A clone of the skb, like a tap's, keeps the old head. The skb no longer owns the fragments there.
 MOVED = """static int moderato_moved(struct sk_buff *skb)
 {
 	struct sk_buff *tap = skb_clone(skb, GFP_ATOMIC);
@@ -37,7 +37,7 @@ MOVED = """static int moderato_moved(struct sk_buff *skb)
 
 @contextlib.contextmanager
 def sender(tmp_path, *changes, harts: int = 1):
-    """A guest that has send_tcp, whose packets nothing else holds, and a driver with `changes`."""
+    """A guest with a driver with `changes`, and with send_tcp, whose packets have no other owner."""
     system = System(nic=OFFLOAD, harts=harts)
     program = userspace.compiled("send_tcp", HERE / "send_tcp.c", userspace.toolchain())
     with modified.guest(tmp_path, *changes, system=system) as guest:
@@ -47,7 +47,7 @@ def sender(tmp_path, *changes, harts: int = 1):
 
 
 def test_gathers_after_head_reallocation(tmp_path):
-    """Its fragments are those of the new one."""
+    """The driver uses the fragments of the new head."""
     changes = [
         ("tx_gather.c", "skb_cow_head(skb, 0)", "moderato_moved(skb)"),
         (
@@ -62,7 +62,7 @@ def test_gathers_after_head_reallocation(tmp_path):
 
 
 def test_pages_are_unmapped_before_they_are_freed(tmp_path):
-    """When the ring goes down with frames that did not leave: from the first page on, none does."""
+    """The ring goes down with unsent frames, which hold pages from the first one on."""
     changes = [
         (
             "tx_gather.c",
@@ -94,7 +94,7 @@ def test_pages_are_unmapped_before_they_are_freed(tmp_path):
 
 
 def test_ring_waits_for_segments(tmp_path):
-    """When the ring is replaced, however much of them is headers: here, nearly half of the wire."""
+    """A replaced ring waits, even if headers are nearly half of the segments' octets on the wire."""
     lengths = 24 * [30000]
     with sender(tmp_path) as guest:
         guest.check(
@@ -107,7 +107,7 @@ def test_ring_waits_for_segments(tmp_path):
 
 
 def test_reads_slot_only_after_completion(tmp_path):
-    """What an interrupt on hart 1 reads of a slot counts when its descriptor has completed."""
+    """An interrupt on hart 1 uses a slot's content only after its descriptor has completed."""
     change = (
         "moderato_tx.c",
         "	if (unlikely(buf->flags & MODERATO_TX_PLANNED))\n",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Random changes of settings under traffic, while other things go on that a setting may meet: netpoll
-polls with interrupts off, a tap has a clone of each frame, some received frames find no memory, and
-allocations of the change itself fail. A seed says which; the log has each one's changes.
+"""Random changes of settings under traffic. Meanwhile netpoll polls with interrupts off, a tap has a
+clone of each frame, some received frames find no memory, and allocations of the change itself fail. A
+seed selects the changes, and the log lists those of each seed.
 
     ./moderato test linux-driver/tests/test_random_settings.py -m 'slow or not slow' -s
 """
@@ -29,16 +29,17 @@ DEBUGGED = System(nic=OFFLOAD, kernel=DEBUG)
 FAST = [(TWO_QUEUES, 6)]
 SLOW = [(system, seed) for seed in range(10, 20) for system in (TWO_QUEUES, TWO_HARTS, BOTH)]
 STEPS = 24
-FRAMES_OFFERED, LOAD = 60, 0.7  # of 512 octets: with tap and polls, more would keep the CPU busy
+FRAMES_OFFERED = 60
+LOAD = 0.7  # percent, with 512 octets; with tap and polls, more would keep the CPU busy
 
-# What is drawn from: each makes sense with all of the others.
+# The choices: each is valid with all others.
 SIZES = (64, 128, 256)
 FRAMES = (1, 4, 16, 32)
 USECS = (10, 100, 1000)
-# Allocations of a change, counted from its first one, that fail; 0: none does, mostly.
+# The number of the failing allocation of a change, from 1; 0 (most often): none fails.
 FAILS = (*[0] * 8, 1, 2, 4, 6, 9, 20, 70, 150)
 
-# What the end begins with, so that frames leave soon.
+# Settings for the end of a test, so that frames leave soon.
 USUAL = [
     "0 up 1",
     "0 rule 0",
@@ -47,9 +48,9 @@ USUAL = [
     "0 rings 256 256",
     "0 coalesce 1 0 1 10 32 1000 0",
 ]
-# A rule that is not there cannot be deleted, a queue that is not used cannot be moderated alone.
+# A missing rule cannot be deleted, and an unused queue has no moderation of its own.
 MEANT = {"rule 0": errno.ENOENT, "queue 1": errno.EINVAL}
-# And with two queues there can be no rule, nor two queues with one.
+# Rules and two queues exclude each other.
 WITH_TWO, WITH_A_RULE = {"rule 184": errno.EOPNOTSUPP}, {"channels 2": errno.EBUSY}
 
 
@@ -74,7 +75,7 @@ def moderation(rng: random.Random) -> str:
 def draw(seed: int, system: System, steps: int) -> list[str]:
     """Lines for watched/settings.c."""
     rng = random.Random(seed)
-    flags = 6 if system.harts > 1 else 5  # the last one is there with several harts
+    flags = 6 if system.harts > 1 else 5  # the last one exists only with several harts
     kinds = {
         "rings": (3, lambda: f"{rng.choice(SIZES)} {rng.choice(SIZES)}"),
         "flags": (4, lambda: str(rng.randrange(1 << flags))),
@@ -95,7 +96,7 @@ def draw(seed: int, system: System, steps: int) -> list[str]:
 
 
 def wrong(outcomes: list[watched.Outcome], system: System) -> Iterator[watched.Outcome]:
-    """Those that changed something though they failed, or failed though they had what they need."""
+    """Outcomes of settings that failed but changed something, or failed without a reason."""
     may_be_two, a_rule = system.nic == OFFLOAD, False
     for outcome in outcomes:
         fail, _, setting = outcome.setting.partition(" ")
@@ -110,7 +111,7 @@ def wrong(outcomes: list[watched.Outcome], system: System) -> Iterator[watched.O
 
 
 def run(session: Session, seed: int, system: System, steps: int, folder: Path) -> list[str]:
-    """Change settings while frames come in; what is to be said of that."""
+    """Change settings while frames arrive; return messages about errors."""
     place = machine(system=system).mailbox
     outcomes = watched.change(session, draw(seed, system, steps), folder, place)
     for outcome in outcomes:
@@ -120,7 +121,8 @@ def run(session: Session, seed: int, system: System, steps: int, folder: Path) -
 
 
 def at_rest(session: Session) -> list[str]:
-    """The ports go down, then the driver goes; what the kernel says of that, longer than any timer."""
+    """Take the ports down and remove the driver. Return the kernel's reports until after the longest
+    timer."""
     session.check("ip link set eth0 down; ip link set eth1 down")
     found = watched.judged(session)
     session.check("rmmod moderato; sleep 1.2")
@@ -152,7 +154,7 @@ def test_random_settings(tmp_path, system, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20, 24))
 def test_on_the_debug_kernel(tmp_path, seed):
-    """With netpoll itself, through a console on the network."""
+    """With netpoll itself, through a network console."""
     lab = machine(system=DEBUGGED)
     with watched.guest(tmp_path, DEBUGGED) as session:
         guest = DebugGuest(session, lab)

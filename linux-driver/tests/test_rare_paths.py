@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Paths that the published machine does not take: smaller hardware, netpoll, sleep, a full ring."""
+"""Paths that the lab's default machine does not take: smaller hardware, netpoll, suspend, a full
+ring."""
 
 import modified
 import pytest
@@ -12,7 +13,8 @@ pytestmark = pytest.mark.slow
 
 
 def test_defaults_fit_small_hardware(tmp_path):
-    """FIFOs of 2 KiB, rings of 16 descriptors, timers of 12 bits, RGMII: no default goes beyond."""
+    """With FIFOs of 2 KiB, rings of 16 descriptors, timers of 12 bits and RGMII, no default exceeds a
+    limit."""
     changes = [
         (
             "moderato_hw.c",
@@ -31,7 +33,7 @@ def test_defaults_fit_small_hardware(tmp_path):
         coalesce = guest.check("ethtool -c eth0")
         assert "tx-frames: 8\n" in coalesce and "tx-usecs: 40\n" in coalesce
         assert "Adaptive RX: off" in coalesce
-        # The device tree's fixed link of 100 Mb/s is none that RGMII could have here.
+        # RGMII does not support the device tree's fixed link of 100 Mb/s here.
         modes = guest.check("ethtool eth0")
         assert "10baseT" not in modes and "100baseT" not in modes
         offer(guest, 20)
@@ -40,7 +42,8 @@ def test_defaults_fit_small_hardware(tmp_path):
 
 
 def test_probe_waits_for_interrupt_controller(tmp_path):
-    """Their controller comes after the MAC: that is asked again, and has both queues then."""
+    """The interrupt controller is probed after the MAC. The kernel probes the MAC again, and then it has
+    both queues."""
     change = (
         "moderato_channels.c",
         "	irqs = platform_irq_count(pdev);",
@@ -54,7 +57,7 @@ def test_probe_waits_for_interrupt_controller(tmp_path):
 
 
 def test_full_ring_loses_nothing(tmp_path):
-    """Without the early stop, transmissions find the ring full: nothing is lost, and none stays."""
+    """Without the early stop, transmissions find the ring full. No frame is lost or remains on it."""
     change = (
         "moderato_tx.h",
         "netif_txq_maybe_stop(tx->txq, moderato_tx_space(tx), tx->reserve,",
@@ -74,7 +77,7 @@ def test_full_ring_loses_nothing(tmp_path):
 
 
 def test_netpoll(tmp_path):
-    """With no interrupt at all, what netpoll calls frees frames and wakes the queue."""
+    """Without any interrupt, netpoll's call frees frames and wakes the queue."""
     changes = [
         (
             "moderato_tx.c",
@@ -96,8 +99,9 @@ def test_netpoll(tmp_path):
         poll_a_ring_of_8(guest)
 
 
-def test_sleep(tmp_path):
-    """Suspend and resume, with a MAC that forgets meanwhile: as before, and nothing counts twice."""
+def test_suspend_and_resume(tmp_path):
+    """Suspend and resume of a MAC that loses its registers. The settings are restored, and no event
+    counts twice."""
     changes = [
         ("moderato_main.c", "static int moderato_sleep(", "int moderato_sleep("),
         ("moderato_main.c", "static int moderato_wake(", "int moderato_wake("),
@@ -124,7 +128,7 @@ def test_sleep(tmp_path):
 
 
 def test_interrupt_extends_counters(tmp_path):
-    """Counters that wrap every 64 events are extended by the interrupt, not only by a work."""
+    """The interrupt also extends counters, which wrap every 64 events here, not only a work item."""
     changes = [
         ("moderato_stats.c", "(u32)(now - stats->last[i])", "(now - stats->last[i]) & 63"),
         ("moderato_rx.c", "rx->ring.consumer < done->taken", "(rx->ring.consumer & 15) < done->taken"),
@@ -140,7 +144,7 @@ def test_interrupt_extends_counters(tmp_path):
 
 
 def test_ring_outlives_poll_that_rearms_it(tmp_path):
-    """A poll of hart 1 has completed, and is late to re-arm, when hart 0 replaces the ring."""
+    """Hart 0 replaces the ring after a poll of hart 1 has completed, and before it re-arms."""
     changes = [
         (
             "rx_napi.c",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A router at home on the simulated SoC: flows whose addresses Linux translates are forwarded by the
-MACs, as scapy has the frames that leave; flows of VLAN interfaces stay in software, where the
-hardware has no option for tags, and so do those of a bridge's ports.
+"""A home router on the simulated SoC. The MACs forward flows whose addresses Linux translates, and scapy
+computes the expected frames. Flows of VLAN interfaces stay in software, because this hardware has no
+option for tags; so do flows of bridge ports.
 """
 
 import pytest
@@ -19,7 +19,7 @@ from moderato.soc.linux import kernel
 pytestmark = pytest.mark.slow
 
 GUEST, TESTER = "02:4d:6f:64:00:0{}", "02:54:73:74:00:0{}"
-# The tester's, at eth0 and eth1. In OWN's place INSIDE's sum is another one; that of .2 would not be.
+# The tester's, at eth0 and eth1. INSIDE and OWN have different sums; .2 would have OWN's.
 INSIDE, OUTSIDE = "198.18.0.5", "198.19.0.2"
 OWN, OWN_INSIDE = "198.19.0.1", "198.18.0.1"  # the guest's, at eth1 and eth0
 PORT, SERVER = 7, 9
@@ -40,7 +40,7 @@ def entries(guest) -> list[int]:
 
 
 def by_hardware(guest) -> list[int]:
-    """Frames that it has forwarded, by the port that received them."""
+    """The frames that the hardware has forwarded, by the port that received them."""
     return [statistics(guest, port)["rx_flow_frames"] for port in ("eth0", "eth1")]
 
 
@@ -49,13 +49,13 @@ def arrives(packet, port: int) -> Ether:
 
 
 def leaves(packet, port: int) -> bytes:
-    """With all checksums but that which UDP leaves out, and as long as Ethernet wants."""
+    """The packet with all checksums, except one that UDP omits, padded to Ethernet's minimum."""
     frame = Ether(dst=TESTER.format(port), src=GUEST.format(port)) / packet
     return bytes(frame).ljust(60, b"\0")
 
 
 def out(transport, octets: bytes = b"", ttl: int = 9, source: str = INSIDE):
-    """From inside; translated, it is from the guest's own address, and one hop older."""
+    """A packet from inside; translated, it has the guest's own address and a TTL one lower."""
     return IP(src=source, dst=OUTSIDE, ttl=ttl) / transport / Raw(octets)
 
 
@@ -68,7 +68,7 @@ def payloads() -> list[bytes]:
 
 
 def both_ways(guest, tmp_path, going, coming):
-    """Frames of one flow: the hardware forwards all of them, translated."""
+    """Check that the hardware forwards all of these frames of one flow, translated."""
     before = by_hardware(guest)
     sent = replay(guest, tmp_path, [arrives(out(going, each), 0) for each in payloads()])
     assert sent[1] == [leaves(out(going, each, 8, OWN), 1) for each in payloads()]
@@ -81,7 +81,7 @@ def both_ways(guest, tmp_path, going, coming):
 
 @pytest.mark.parametrize("sums", [{}, {"chksum": 0}], ids=["checksums", "without"])
 def test_datagrams_from_inside(guest, tmp_path, sums):
-    """The first ones, which software translates, look no different."""
+    """Software translates the first frames, with the same result."""
     going, coming = UDP(sport=PORT, dport=SERVER, **sums), UDP(sport=SERVER, dport=PORT, **sums)
     guest.check("flowtable --offload --masquerade eth1 eth0 eth1")
     for _ in range(2):
@@ -110,11 +110,11 @@ def test_a_connection_from_inside(guest, tmp_path):
     before = by_hardware(guest)
     sent = replay(guest, tmp_path, [arrives(out(going("R", 1001)), 0)])
     assert sent[1] == [leaves(out(going("R", 1001), ttl=8, source=OWN), 1)]
-    assert by_hardware(guest) == before  # software has to know that it ends
+    assert by_hardware(guest) == before  # software has to see the end of the connection
 
 
 def test_drops_unsolicited_packets(guest, tmp_path):
-    """What was not asked for is the guest's own, of whom nobody listens; nothing goes inside."""
+    """Unsolicited packets are for the guest itself, which has no listener. None goes inside."""
     guest.check("flowtable --offload --masquerade eth1 eth0 eth1")
     stranger = back(UDP(sport=SERVER, dport=PORT), b"stranger")
     sent = replay(guest, tmp_path, [arrives(stranger, 1)] * 3, port=1)
@@ -143,7 +143,7 @@ def test_vlan_interfaces_stay_in_software(guest, tmp_path):
 
 
 def test_bridged_flows_stay_in_software(guest, tmp_path):
-    """Of both directions: whose frames come by it, and whose leave by it."""
+    """Flows whose frames arrive at the bridge, and flows whose frames leave by it."""
 
     def of_eth0(words: str, by: str) -> str:
         return (
@@ -154,7 +154,7 @@ def test_bridged_flows_stay_in_software(guest, tmp_path):
     going, coming = UDP(sport=PORT, dport=SERVER), UDP(sport=SERVER, dport=PORT)
 
     def forwarded():
-        """A packet each way, twice: then Linux knows the flow, and offers it to hardware."""
+        """Two packets each way. Linux then knows the flow, and offers it to the hardware."""
         for _ in range(2):
             sent = replay(guest, tmp_path, [arrives(out(going), 0)])
             assert sent[1] == [leaves(out(going, ttl=8), 1)]

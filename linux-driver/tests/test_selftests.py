@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The kernel's own tools/testing/selftests, of net and drivers/net, at eth0 in the simulated SoC.
 
-A program's sender runs in the guest. The peer that reflects what leaves the wire is this: the frames
-enter again with their addresses exchanged, and the same program's receiver judges them. Scripts in
-Python run here (selftests_here.py).
+A program's sender runs in the guest. This test is the reflecting peer: the sent frames enter again with
+exchanged addresses, and the same program's receiver checks them. Python scripts run here
+(selftests_here.py).
 """
 
 import re
@@ -34,11 +34,11 @@ GUEST, TESTER = "198.18.0.1", "198.18.0.2"
 GUEST_MAC, TESTER_MAC = "02:4d:6f:64:00:00", "02:54:73:74:00:00"
 COUNT = 20
 FOREIGN = bytes.fromhex("0200000000ff02000000000088b5") + bytes(46)  # to nobody
-READY_US = 200_000  # after which a receiver that was started has its sockets
+READY_US = 200_000  # until a started receiver has its sockets
 
 
 def programs() -> Path:
-    """A folder with them, as Debian's source of the kernel has them."""
+    """A folder with the selftests of Debian's kernel source, compiled."""
     tools, shim = userspace.toolchain(), HERE / "selftests"
 
     def build(folder: Path):
@@ -57,7 +57,7 @@ def programs() -> Path:
             ]
         )
         for name, source in PROGRAMS.items():
-            # musl's header has to come before the kernel's, which then says nothing twice.
+            # musl's header has to come before the kernel's, which then defines nothing again.
             run(
                 [
                     tools.cc,
@@ -98,7 +98,8 @@ def guest():
 
 
 def wrote(file: Path, frames: list[bytes]) -> Path:
-    """A capture of one to nobody, and of them, 200 us apart, when a receiver is ready."""
+    """A capture of one frame without a receiver, and, once a receiver is ready, of these frames, 200 us
+    apart."""
     records = (
         struct.pack("<4I", 0, at, len(frame), len(frame)) + frame
         for at, frame in [(0, FOREIGN), *((READY_US + 200 * n, frame) for n, frame in enumerate(frames))]
@@ -108,7 +109,8 @@ def wrote(file: Path, frames: list[bytes]) -> Path:
 
 
 def during(guest, tmp_path: Path, command: str, inward: list[bytes] = ()) -> list[bytes]:
-    """IPv4 frames that left port 0 while a command that has to succeed ran, and these entered."""
+    """The IPv4 frames that left port 0 during a command, which must succeed. Meanwhile, `frames`
+    entered."""
     into, out = wrote(tmp_path / "in.pcap", inward), tmp_path / "out.pcap"
     guest.check(
         f"rm -f /tmp/log /tmp/status; (sleep 0.05; /tmp/{command} > /tmp/log 2>&1; "
@@ -129,7 +131,8 @@ def during(guest, tmp_path: Path, command: str, inward: list[bytes] = ()) -> lis
 
 
 def reflected(frame: bytes) -> bytes:
-    """As its receiver would send it back. The sum of the addresses stays, and with it each checksum."""
+    """The frame as its receiver would return it. The sum of the addresses stays, so each checksum
+    does."""
     return (
         bytes.fromhex(GUEST_MAC.replace(":", "") + TESTER_MAC.replace(":", ""))
         + frame[12:26]
@@ -148,7 +151,7 @@ def reflected(frame: bytes) -> bytes:
     ],
 )
 def test_csum(guest, tmp_path, options, receiver):
-    """Checksums that the driver makes, and those of what is received."""
+    """Checksums of sent frames, and of received ones."""
     there = f"-4 -n {COUNT} -T -S {GUEST} -D {TESTER}"
     frames = during(guest, tmp_path, f"csum {there} {options}")
     assert len(frames) == COUNT
@@ -177,7 +180,7 @@ def queues(tmp_path_factory):
 
 
 def pings(guest, folder: Path, command: str) -> tuple[int, str]:
-    """The tester's `ping` of the guest; it knows no other command."""
+    """The tester's `ping` of the guest, its only command."""
     if command.split()[0] != "ping":
         return 127, f"{command}: not found"
     request = Ether(dst=GUEST_MAC, src=TESTER_MAC) / IP(src=TESTER, dst=GUEST) / ICMP() / bytes(56)
@@ -214,7 +217,7 @@ def pings(guest, folder: Path, command: str) -> tuple[int, str]:
     ],
 )
 def test_script(queues, tmp_path, name, passes, else_):
-    """Each case passes, or says that there is nothing to test."""
+    """Each case passes, or reports that there is nothing to test."""
     peer = selftests_here.remote(lambda command: pings(queues, tmp_path, command))
     passed, report = selftests_here.run(queues, kernel.source(), name, ENVIRONMENT, peer)
     found = dict(re.findall(r"^(?:not )?ok \d+ \w+\.(\w+)(?: # (.*))?$", report, re.M))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Senders that do not ask the stack: whatever they do while rings come and go, none meets a queue
-without rings. All of them send by eth0, without a pause, from its registration to its end (senders/).
+"""Senders that bypass the stack never use a queue without rings, while rings come and go. All send
+through eth0, without a pause, from its registration to its end (senders/).
 """
 
 import functools
@@ -21,7 +21,9 @@ from moderato.toolchain.project import ROOT
 
 HERE = Path(__file__).parent
 PAUSE_NS = 20_000_000  # of the AF_XDP socket, after 4 frames
-LIMIT = 50_000_000  # clocks of a command, of which the longest takes 22 M; after a panic, none ends
+LIMIT = (
+    50_000_000  # maximum clocks of a command, of which the longest takes 22 M; after a panic, none ends
+)
 KINDS = "direct generic netpoll"  # of senders.c
 DOWN_AND_UP = "0 up 0", "0 up 1"
 CHANGES = [
@@ -83,7 +85,7 @@ def generic_loader(folder: Path) -> Path:
 
 
 def taken(guest) -> list[int]:
-    """Frames that the driver took of each kind."""
+    """The frames that the driver accepted from each kind of sender."""
     return [*map(int, guest.check(f"(cd /sys/module/senders/parameters; cat {KINDS})").split())]
 
 
@@ -116,7 +118,8 @@ def end(guest):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_senders_find_no_queue_without_rings(tmp_path, system):
-    """Up, down, -G, -L, MTU, changes that fail, a reset; the driver goes and comes back under them."""
+    """Up, down, -G, -L, MTU, failing changes and a reset. The driver is also removed and loaded while
+    they send."""
     with watched.guest(tmp_path, system) as guest:
         if system.kernel == KERNEL:
             guest.type = functools.partial(guest.type, max_cycles=LIMIT)

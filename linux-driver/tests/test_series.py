@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The series for the kernel's developers: it says what it is, it applies to Debian's source, and every
-step of it builds there and passes what netdev's robots check.
+"""The series for kernel developers. Its texts match its patches, it applies to Debian's source, and each
+step builds there and passes the checks of netdev's robots.
 """
 
 import os
@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 WHO = series.Author("Ada Example", "ada@example.org")
 FIRST = 4  # the driver's first patch; patches before it are bindings, and its PHYs'
 LAST = FIRST + len(series.PARTS) - 1
-# What a message calls what a bit of FEATURES says.
+# The words of messages for the bits of FEATURES.
 NAMES = {
     "UNICAST": "unicast",
     "PAUSE": "pause",
@@ -41,12 +41,12 @@ NAMES = {
 }
 NUMBERS = {"two": 2, "four": 4}
 OPTIONS = kernels.OPTIONS + "CONFIG_NET_VENDOR_MODERATO=y\nCONFIG_MODERATO=m\nCONFIG_MDIO_LITEX=m\n"
-# The driver's folder gets its entry in MAINTAINERS with the second patch, and it names the binding; a
-# device has its own tables of functions.
+# The driver's folder gets its entry in MAINTAINERS with a later patch, which names the binding. A device
+# has its own tables of functions.
 EXPLAINED = {"FILE_PATH_CHANGES", "CONST_STRUCT"}
 
 
-# Begins a script of Python, to be run by the interpreter that lies beside it.
+# The first lines of a Python script that runs with the interpreter next to it.
 HERE_PYTHON = """#!/bin/sh
 '''exec' "$(dirname "$0")/python" "$0" "$@"
 ' '''
@@ -61,7 +61,7 @@ def mails(tmp_path_factory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def tree(mails, tmp_path_factory) -> Path:
-    """Debian's Linux with the series on it."""
+    """Debian's Linux with the series applied."""
     place = tmp_path_factory.mktemp("applied") / "linux"
     subprocess.run(["cp", "-a", kernel.source(), place], check=True)
     git(place, "init", "--quiet")
@@ -81,7 +81,7 @@ def git(place: Path, *words) -> str:
 
 
 def test_mails(mails):
-    """Nothing of how they are made shows, and files have the names that they are to have."""
+    """The mails contain no trace of their generator, and files have their names in Linux."""
     assert [re.search(r"Subject: (\[.*?\])", mail.read_text())[1] for mail in mails] == [
         f"[PATCH net-next {number:0{len(str(LAST))}}/{LAST}]" for number in range(LAST + 1)
     ]
@@ -104,7 +104,7 @@ def message(mail: Path) -> str:
 
 
 def added(mail: Path) -> str:
-    """What the patch adds to C files; not the registers, which are listed at once."""
+    """The lines that the patch adds to C files, except the registers, which one patch adds."""
     files = re.split(r"(?m)^diff --git a/", mail.read_text())[1:]
     return "\n".join(
         line
@@ -115,8 +115,8 @@ def added(mail: Path) -> str:
     )
 
 
-def test_messages_name_what_is_there(mails):
-    """Each option of the hardware comes with the patch whose message names it, and all do."""
+def test_messages_name_the_options_of_their_patch(mails):
+    """Each option of the hardware is in the patch whose message names it, and none is missing."""
     seen = set()
     for mail in mails[FIRST:]:
         new = set(re.findall(r"MODERATO_FEATURES_([A-Z]\w+)", added(mail))) - seen - {"SINCE"}
@@ -127,7 +127,8 @@ def test_messages_name_what_is_there(mails):
 
 
 def test_cover_lists_the_patches(mails):
-    """By number, each with a word of its subject; and its figures are those of the README."""
+    """The cover lists the patches by number, with a word of each subject. Its figures are those of the
+    README."""
     cover = " ".join(mails[0].read_text().split("GIT")[0].split())
     assert [
         int(number)
@@ -144,7 +145,7 @@ def test_cover_lists_the_patches(mails):
 
 
 def test_interrupts(mails):
-    """The binding, its message and the driver agree on how many there are, and on their names."""
+    """The binding, its message and the driver agree on the number of interrupts and their names."""
     binding = yaml.safe_load(BINDING.read_text())["properties"]
     names = [item["const"] for item in binding["interrupt-names"]["items"]]
     asked = [re.findall(r'irq_byname\(pdev, "(\w+)"\)', added(mail)) for mail in mails[FIRST:]]
@@ -162,7 +163,7 @@ def test_patches_after_the_first_are_small(mails):
 
 
 def ethtool_part(text: str) -> str:
-    """What a patch adds to the file that talks to ethtool."""
+    """The lines that a patch adds to the driver's ethtool file."""
     return text.split("b/drivers/net/ethernet/moderato/moderato_ethtool.c")[-1].split("diff --git")[0]
 
 
@@ -201,7 +202,7 @@ def test_does_not_overwrite_mails(mails, tmp_path):
     ],
 )
 def test_reports_uncommitted_changes(tree, there, absent, monkeypatch):
-    """Whether the mails have them or not."""
+    """Files with changes are reported, in the mails or not."""
     others = ["README.md", "linux-driver/tests/test_series.py", "linux-driver-old/moderato_rx.c"]
     assert [path for path in map(ROOT.joinpath, there) if not path.is_file()] == []
     monkeypatch.setattr(project, "uncommitted", lambda: [*others, *there, *absent])
@@ -213,7 +214,7 @@ def test_reports_uncommitted_changes(tree, there, absent, monkeypatch):
 
 @pytest.mark.slow
 def test_checkpatch(mails, tree):
-    """Each message that is left is one that docs/upstream.md explains."""
+    """docs/upstream.md explains each remaining message."""
     for mail in mails[1:]:
         result = subprocess.run(
             [
@@ -238,7 +239,7 @@ def test_checkpatch(mails, tree):
 
 @pytest.fixture(scope="module")
 def build(tree, tmp_path_factory):
-    """Compile the driver in the tree, as it is at a commit; returns what make says, and the module."""
+    """Compile the driver in the tree at a commit. Return make's output, and the module."""
     directory = tmp_path_factory.mktemp("build")
     target = kernels.TARGETS["rv64"]
 
@@ -253,7 +254,7 @@ def build(tree, tmp_path_factory):
 
     def compile_at(commit: str) -> tuple[str, list[Path]]:
         git(tree, "checkout", "--quiet", "--detach", commit)
-        # Each time: a step that does not know an option yet drops it.
+        # Each time, because a step drops options that it does not have yet.
         with open(directory / ".config", "a") as config:
             config.write(OPTIONS)
         make("olddefconfig")
@@ -273,7 +274,7 @@ def build(tree, tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(FIRST - 1, LAST + 1))
 def test_each_step_builds(build, number):
-    """With all files that the patches up to this one bring, and no other."""
+    """Each step has all files of the patches up to it, and no other file."""
     output, objects = build(f"HEAD~{LAST - number}")
     assert complaints(output) == []
     brought = {
@@ -287,7 +288,7 @@ def test_each_step_builds(build, number):
 
 
 def dtschema() -> Path:
-    """The folder of the binding checkers that the kernel's own build wants."""
+    """The folder of the binding checkers that the kernel's own build uses."""
     version = settings()["dtschema"]["version"]
 
     def install(directory: Path):
@@ -302,7 +303,7 @@ def dtschema() -> Path:
 
 @pytest.mark.slow
 def test_binding_check(tree, tmp_path):
-    """The kernel's own check; a mistake in the binding is noticed by it."""
+    """The kernel's own check passes, and detects an error in the binding."""
 
     def check() -> str:
         return subprocess.run(

@@ -28,7 +28,7 @@ HEALTHY = """\
 <6>[    5.200000] moderato f0003000.ethernet eth0: Link is Up - 100Mbps/Full - flow control off
 """
 
-# Said once, as the debug kernel boots, or has no memory.
+# Messages of the debug kernel's boot, and of a shortage of memory.
 ONCE = """\
 <4>[    0.000000] **********************************************************
 <4>[    0.000000] ** This system shows unhashed kernel memory addresses   **
@@ -66,7 +66,7 @@ REPORTS = [
     "<2>[    9.1] moderato f0003000.ethernet eth0: NETDEV WATCHDOG: CPU: 0: transmit queue 0 "
     "timed out 5100 ms",
     "<3>[    9.1] moderato f0003000.ethernet eth0: Rx DMA does not stop",
-    "<4>[    9.1] a warning of a kind that nobody thought of",
+    "<4>[    9.1] a warning of an unknown kind",
 ]
 
 
@@ -80,7 +80,7 @@ def test_report(report):
 
 
 def test_headline():
-    """Of a report of many lines the one that says what it is; else the first."""
+    """The headline is the line that names the bug, or else the first line."""
     report = ["<4>[    9.1] ========================", REPORTS[2], "<4>[    9.1] Call Trace:"]
     assert headlines(report) == [REPORTS[2]]
     assert headlines([REPORTS[-1], "<4>[    9.1] more"]) == [REPORTS[-1]]
@@ -129,7 +129,7 @@ def sleeping(*trace: str) -> str:
 
 
 def suspicious(*trace: str) -> str:
-    """As lockdep reports it; what it says before is without a time, as the guest shows it."""
+    """lockdep's report. The lines before it have no time, as the guest prints them."""
     return "".join(
         f"<4>{line}\n"
         for line in (
@@ -155,8 +155,8 @@ def suspicious(*trace: str) -> str:
     )
 
 
-def test_lookups_of_routes_by_a_program_of_xdp():
-    """Several reports, one behind the other; of another function, one is kept."""
+def test_ignores_route_lookups_of_xdp_programs():
+    """Several reports in succession. A report about another function is kept."""
     own = suspicious(
         "lockdep_rcu_suspicious",
         "bpf_ipv4_fib_lookup.constprop.0",
@@ -170,8 +170,9 @@ def test_lookups_of_routes_by_a_program_of_xdp():
     assert splats(other)
 
 
-def test_the_kernels_own_reports_are_passed_over():
-    """By their trace, and no other report, also between two of them; the taint only if it is known."""
+def test_ignores_reports_about_the_kernel_itself():
+    """Ignores them by their trace, and no other report, even between two of them. Ignores the taint only
+    if it is expected."""
     own = report("__kfree_skb", "zap_completion_queue", "netpoll_poll_dev")
     others = report("__kfree_skb", "moderato_tx_poll")
     assert without_the_kernels_own(HEALTHY + own + own) == HEALTHY
@@ -191,21 +192,22 @@ def test_locks_verdict():
 
 
 def shown(log: str, file) -> str:
-    """What the guest prints of a log."""
+    """The lines that the guest prints of a log."""
     file.write_text(log)
     command = VERDICTS.split("; echo @")[0].replace("dmesg -rc", f"cat {file}")
     return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_guest_shows_what_tells(report, tmp_path):
-    """All that splats() wants to see, without the time, and little else."""
+def test_guest_prints_reports(report, tmp_path):
+    """All lines that splats() needs, without the time, and few others."""
     kept = shown(HEALTHY + report + "\n", tmp_path / "log")
     assert splats(kept) == [report.replace("[    9.1] ", "")] and len(kept.splitlines()) <= 6
 
 
-def test_guest_shows_who_called(tmp_path):
-    """The functions of a call trace, and no registers: so the kernel's own reports are known."""
+def test_guest_prints_call_traces(tmp_path):
+    """The functions of a call trace, without registers. They identify reports about the kernel
+    itself."""
     registers = "epc : c03bd1a8 ra : c03bd1a8 sp : c1b7fd50\n", " s11: 00000001 t3 : 00000000\n"
     log = report("__kfree_skb", "zap_completion_queue").replace(
         "<4>[    9.1] Call Trace",

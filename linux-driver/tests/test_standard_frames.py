@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames of IEEE 802.3, whatever the interface's MTU: those of standard length are received, and all
-are counted as they are on the wire, without the FCS (linux/if_link.h), in both directions.
+"""Frames of IEEE 802.3 with any MTU of the interface. The driver receives those of standard length. It
+counts octets on the wire without the FCS (linux/if_link.h), in both directions.
 """
 
 import pytest
@@ -19,7 +19,7 @@ from moderato.soc.linux.kernel import Choice
 pytestmark = pytest.mark.slow
 
 BASE = 0xF1000000  # registers of eth0
-GOOD = 0x300, 0x304, 0x340, 0x344  # of these, frames and octets received, and sent
+GOOD = 0x300, 0x304, 0x340, 0x344  # of these, received frames and octets, and sent ones
 FCS = 4
 GUEST, TESTER = "02:4d:6f:64:00:00", "02:54:73:74:00:00"
 
@@ -32,7 +32,7 @@ def guest(request):
 
 
 def counted(guest) -> list[int]:
-    """Packets and octets of eth0 that were received, and that were sent."""
+    """eth0's received packets and octets, and its sent ones."""
     return [
         int(word)
         for word in guest.check(
@@ -42,7 +42,7 @@ def counted(guest) -> list[int]:
 
 
 def on_the_wire(guest) -> list[int]:
-    """The same, by the hardware."""
+    """The same counters of the hardware."""
     rx, rx_octets, tx, tx_octets = (
         int(guest.check(f"devmem {BASE + offset:#x}"), 16) for offset in GOOD
     )
@@ -50,7 +50,8 @@ def on_the_wire(guest) -> list[int]:
 
 
 def test_octets(guest):
-    """An echo is as long as its answer, and counts as much; with the tags that hardware puts in."""
+    """An echo request and its reply have the same length and count the same, including tags that the
+    hardware inserts."""
     hosts = {"198.18.0.2": 0}
     if guest.tags:
         guest.check(
@@ -62,7 +63,7 @@ def test_octets(guest):
     for host, tag in hosts.items():
         for size in (0, 13, 14, 15, 17, 18, 19, 100):
             before, wire = counted(guest), on_the_wire(guest)
-            # The tester answers what has no tag.
+            # The tester answers frames without a tag.
             guest.check(
                 f"ping -c 1 -s {size} {host} > /dev/null" + (" & sleep 0.05; kill $!" if tag else "")
             )
@@ -77,7 +78,8 @@ def test_octets(guest):
 
 @pytest.mark.parametrize("mtu", [68, 1492, 1500])
 def test_receives_standard_frames_with_any_mtu(guest, tmp_path, mtu):
-    """The MTU says what this end sends: 1500 octets, with a tag or without, come in with any."""
+    """The MTU limits sent frames only. Frames of 1500 octets, with a tag or without, are received with
+    any MTU."""
     guest.check(f"ip link set eth0 mtu {mtu}; ethtool -K eth0 rx-vlan-filter off 2>/dev/null || :")
     head = Ether(dst=GUEST, src=TESTER)
     packet = IP(src="198.18.0.2", dst="198.18.0.1") / UDP(sport=1, dport=9) / Raw(bytes(1472))

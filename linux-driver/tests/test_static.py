@@ -91,7 +91,7 @@ def test_checkpatch():
 
 
 def test_no_preprocessor_conditionals():
-    """The driver asks the hardware at probe, and Kbuild selects files for older kernels."""
+    """The driver reads the hardware's options at probe, and Kbuild selects files for older kernels."""
     found = {
         (path.name, line)
         for path in SOURCES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Time stamps and the clock behind them, as programs in the guest see them."""
+"""Time stamps and their clock, as programs in the guest see them."""
 
 import re
 from pathlib import Path
@@ -47,16 +47,16 @@ def test_ethtool_reports_timestamping(guest):
 
 @pytest.mark.parametrize("variant", ["napi-full", "napi-tx-off", "napi-tx-128", "original"])
 def test_stamps_and_clock(guest, variant):
-    """A frame leaves and its answer comes: stamped one after the other, by the clock that is asked."""
+    """The stamps of a frame and of its answer are in order, and are times of the clock."""
     for command in KNOWN[variant].commands():
-        guest.type(command)  # ethtool's status is 80 where nothing changes
+        guest.type(command)  # ethtool's status is 80 if nothing changes
     said = guest.check("/tmp/stamps eth0 /dev/ptp0")
     assert "filter 1\n" in said  # all
     stamps = [tuple(map(int, line)) for line in re.findall(r"stamps (-?\d+) (-?\d+) (-?\d+)", said)]
     assert len(stamps) == 3
     for sent, received, after in stamps:
         assert 0 < sent < 5_000_000 and 0 < after < 20_000_000
-        # The request's 64 octets at 100 Mb/s, and the tester's haste with the answer's preamble.
+        # The request's 64 octets at 100 Mb/s; the tester sends the answer's preamble early.
         assert 5_120 < received < 12_000
     forward, back = map(int, re.findall(r"step (-?\d+)", said))
     assert 5_000_000_000 < forward < 5_002_000_000 and -3_000_000_001 < back < -2_998_000_000

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver on two harts: both take frames off one ring, and harts go and come, under traffic."""
+"""The driver on two harts under traffic: both take frames off one ring, and a hart goes offline and
+returns."""
 
 import re
 
@@ -25,18 +26,18 @@ def guest():
 
 def spread(guest, way: str):
     for command in System(harts=2, spread=way).commands():
-        guest.type(command)  # ethtool's status is 80 where a flag is as it was
+        guest.type(command)  # ethtool's status is 80 if a flag is set already
 
 
 def per_hart(guest, line: str) -> list[int]:
-    """Of each hart, from /proc/interrupts or /proc/softirqs."""
+    """The counts of each hart, from /proc/interrupts or /proc/softirqs."""
     (row,) = guest.check(f"grep -h {line} /proc/interrupts /proc/softirqs").splitlines()
     return list(map(int, re.findall(r"(?<=\s)\d+(?=\s|$)", row.split(":")[1])[:2]))
 
 
 @pytest.mark.slow
 def test_two_harts_share_one_ring(guest):
-    """More than hart 0 can do: it wakes hart 1, whose frames overtake others."""
+    """More traffic than hart 0 can forward. It wakes hart 1, whose frames overtake others."""
     spread(guest, IPI)
     before = per_hart(guest, "NET_RX")
     offer(guest, 1500, frame_bytes=64, load=20)
@@ -53,7 +54,8 @@ def test_two_harts_share_one_ring(guest):
 
 @pytest.mark.slow
 def test_spread_changes_under_traffic(guest, tmp_path):
-    """Chosen while frames come in at both ports: none is lost, and interrupts go where it says."""
+    """The way changes while frames arrive at both ports. None is lost, and interrupts go to the chosen
+    harts."""
     ways = [*SPREADS, COMMON]
     script = tmp_path / "ways"
     script.write_text(
@@ -62,10 +64,10 @@ def test_spread_changes_under_traffic(guest, tmp_path):
             f"{way})\n{chr(10).join(System(harts=2, spread=way).commands())}\n;;\n" for way in SPREADS
         )
         + "esac\nexit 0\n"
-    )  # ethtool's status is 80 where a flag is as it was
+    )  # ethtool's status is 80 if a flag is set already
     guest.call("mailbox", file=str(script), address=machine(system=System(harts=2)).mailbox)
     guest.check("mailbox > /tmp/ways")
-    frames = 50 * len(ways)  # a way takes 0.3 s, in which 36 frames come
+    frames = 50 * len(ways)  # a change of the way takes 0.3 s, in which 36 frames arrive
     offer(guest, frames, load=0.5)
     for way in ways:
         guest.check(f"sh /tmp/ways {way}")
@@ -84,7 +86,7 @@ def test_spread_changes_under_traffic(guest, tmp_path):
 
 @pytest.mark.slow
 def test_hart_goes_offline_and_online_under_traffic(guest):
-    """Its interrupts move to the one that stays, and come back when they are told to."""
+    """Its interrupts move to the other hart, and return when their affinity is set."""
     spread(guest, PINNED)
     offer(guest, 400, frame_bytes=64, load=2)
     guest.check(f"echo 0 > {ONLINE}")
@@ -98,7 +100,7 @@ def test_hart_goes_offline_and_online_under_traffic(guest):
     assert all(port["lost"] == 0 for port in collect(guest))
     after = per_hart(guest, "eth1-rx")
     assert after[0] == before[0] and after[1] > before[1]
-    assert read_counters(guest)[1] == []  # each hart took from the PLIC what the kernel says
+    assert read_counters(guest)[1] == []  # the PLIC's counts of each hart equal the kernel's
     assert complaints(guest) == []
 
 
@@ -111,7 +113,8 @@ def test_rejects_absent_hart(guest):
 
 
 def test_each_hart_is_shown():
-    """With a port for each: a column of the profile, a track of the timeline, a user of the memory."""
+    """With a port for each hart, each has a column in the profile, a track in the timeline, and a client
+    of the memory port."""
     ready = state.ready(machine(system=System(harts=2, spread=PINNED)), "napi")
     functions = symbols.of_guest(ready)
     found = profile.run(Trial("napi", 64, 10, 150, 100), ready, functions, lambda done: None)
@@ -145,7 +148,7 @@ def test_each_hart_is_shown():
 
 
 def test_every_function_of_a_term_exists():
-    """Those of several harts; sim/tests/test_profile.py looks for all others."""
+    """The functions of several harts; sim/tests/test_profile.py checks all others."""
     of = machine(system=System(harts=2))
     known = {
         terms.base(symbol.name) for symbol in [*symbols.of_kernel(of), *symbols.of_module(of.driver, 0)]

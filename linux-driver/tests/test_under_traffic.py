@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver in the simulated SoC: settings change while frames come in, and nothing breaks."""
+"""The driver in the simulated SoC: settings change while frames arrive, and no frame is corrupted."""
 
 import pytest
 from guests import collect, complaints, interrupts, offer
@@ -31,7 +31,7 @@ def test_strategies_change_under_traffic(guest):
     before = guest.call("counters")["ports"][0]["events"]
     offer(guest, 250)
     for command in changes:
-        guest.type(command)  # ethtool's status is 80 where a value is the present one
+        guest.type(command)  # ethtool's status is 80 if a value is set already
     ports = collect(guest)
 
     for port in ports:
@@ -49,7 +49,7 @@ def test_rings_and_mtu_change_under_traffic(guest):
     offer(guest, 100)
     before = guest.check(RX_RING_BASE)
     guest.check("ethtool -G eth0 tx 100")
-    assert guest.check(RX_RING_BASE) == before  # none that stays as long as it was is replaced
+    assert guest.check(RX_RING_BASE) == before  # a ring whose length stays is not replaced
     guest.check("ethtool -G eth0 rx 500")
     assert guest.check(RX_RING_BASE) != before
     assert guest.check("ethtool -g eth0").count("512") == 1  # rounded up to a power of two
@@ -63,7 +63,8 @@ def test_rings_and_mtu_change_under_traffic(guest):
 
 @pytest.mark.slow
 def test_rules_change_under_traffic(guest):
-    """Urgent frames leave the ring before their descriptors do, whatever becomes of both then."""
+    """The driver takes urgent frames off the ring before their descriptors, while rings and strategies
+    change."""
     rule, none = "ethtool -N eth0 flow-type ip4 tos 184", "ethtool -N eth0 delete 0"
     counted = "cat /sys/class/net/eth0/statistics/rx_packets"
     guest.check("ethtool -C eth0 rx-usecs-low 0 rx-usecs-high 10000")  # several in each poll
@@ -88,14 +89,14 @@ def test_rules_change_under_traffic(guest):
 
 
 def leave_free(guest, mib: int):
-    """A file takes what the guest has beyond that: with the debug kernel, it has more memory."""
+    """Leave `mib` MiB free: a file takes the rest. The debug kernel has more memory."""
     spare = int(guest.check("awk '/MemFree/ { print $2 }' /proc/meminfo")) // 1024 - mib
     if spare > 0:
         guest.check(f"dd if=/dev/zero of=/taken bs=16k count={64 * spare}")
 
 
 def test_failed_ring_allocation_keeps_old_ring(guest):
-    """A ring that the memory cannot hold is refused while the present one runs on."""
+    """The driver rejects a ring without enough memory, and the current ring keeps running."""
     leave_free(guest, mib=21)
     guest.check("ip link set eth1 mtu 2000; ethtool -G eth1 rx 4096")  # 16 of them
     offer(guest, 20)
@@ -106,14 +107,14 @@ def test_failed_ring_allocation_keeps_old_ring(guest):
     assert complaints(guest) == []
 
 
-REFUSED = [
+REJECTED = [
     "ethtool -C eth0 tx-frames 0 tx-usecs 0",  # nothing would raise an interrupt
     "ethtool -C eth0 rx-frames 129",  # beyond half of the ring
-    "ethtool -N eth0 flow-type udp6 dst-port 7",  # not what it can compare
+    "ethtool -N eth0 flow-type udp6 dst-port 7",  # a rule that it cannot compare
     "ethtool -G eth0 rx 8192",  # beyond the hardware
     "ip link set eth0 mtu 4000",  # beyond the FIFOs
 ]
-REFUSED_TOO = [
+REJECTED_TOO = [
     "ethtool -C eth0 tx-frames 2 tx-usecs 0",  # nothing would report the last frame
     "ethtool -C eth0 rx-usecs 167773",  # beyond the timers
     "ethtool -C eth0 tx-usecs-irq 10",  # not a parameter of this hardware
@@ -124,13 +125,13 @@ REFUSED_TOO = [
 
 
 @pytest.mark.parametrize(
-    "refused",
-    [pytest.param(REFUSED, id="some"), pytest.param(REFUSED_TOO, id="others", marks=pytest.mark.slow)],
+    "rejected",
+    [pytest.param(REJECTED, id="some"), pytest.param(REJECTED_TOO, id="others", marks=pytest.mark.slow)],
 )
-def test_rejects_wrong_settings(guest, refused):
+def test_rejects_wrong_settings(guest, rejected):
     shown = "ethtool -c eth0; ethtool -g eth0; ethtool -n eth0; cat /sys/class/net/eth0/mtu"
     before = guest.check(shown)
-    for command in refused:
+    for command in rejected:
         status, said = guest.type(command)
         assert status != 0 or "Cannot insert RX class rule" in said  # ethtool 6.1: with status 0
     assert guest.check(shown) == before
@@ -148,8 +149,8 @@ def test_down_up_and_rmmod_under_traffic(guest):
 
 
 def test_change_of_strategy_cancels_timer(guest):
-    """Tx interrupts come all the time while the strategy changes from polls by a clock of a second; the
-    module is gone when the second is over."""
+    """Tx interrupts occur all the time while the strategy changes from polls with a timer of one second.
+    The module is removed before the second ends."""
     guest.check(
         "ethtool --set-priv-flags eth0 rx-timer on; ethtool -C eth0 adaptive-rx off "
         "adaptive-tx off tx-frames 1 tx-usecs 0 rx-frames 1 rx-usecs 0 rx-usecs-irq 1000000"
@@ -165,7 +166,7 @@ def test_change_of_strategy_cancels_timer(guest):
 
 
 def test_no_dma_after_shutdown(guest):
-    """What comes then, perhaps another kernel, has its memory for itself."""
+    """After a shutdown, the MAC must not write into the memory of the next kernel."""
     guest.call("send", text="poweroff -f\n")
     with pytest.raises(LabError, match="the guest powered off"):
         guest.call("run", cycles=500_000_000)

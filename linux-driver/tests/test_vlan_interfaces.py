@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""VLAN interfaces of the kernel on a MAC that takes tags out, puts them in and filters by them: what
-reaches which interface, and what leaves the wire, is the same with each of the three on and off.
+"""VLAN interfaces of the kernel on a MAC that removes, inserts and filters tags. Each interface receives
+and sends the same frames with each of the three on and off.
 """
 
 import itertools
@@ -56,7 +56,7 @@ def guest(tmp_path_factory):
 
 
 def address(number: int) -> str:
-    """The first three octets of an interface's, and of its neighbour's."""
+    """The first three octets of the addresses of an interface and its neighbour."""
     return "198.18.0" if number == 0 else f"192.0.{number}"
 
 
@@ -72,7 +72,7 @@ def register(guest) -> int:
 
 
 def tagged(tags, prio=0):
-    """A frame's head from the tester with these tags."""
+    """The header of a frame from the tester with these tags."""
     head = Ether(dst=GUEST, src=TESTER)
     for vid in tags:
         head /= Dot1Q(vlan=vid, prio=prio)
@@ -80,7 +80,7 @@ def tagged(tags, prio=0):
 
 
 def echo(tags, number: int, octets: int, serial: int):
-    """A request to the interface `number`."""
+    """An echo request to the interface `number`."""
     return (
         tagged(tags, prio=serial % 8)
         / IP(src=f"{address(number)}.2", dst=f"{address(number)}.1")
@@ -90,7 +90,7 @@ def echo(tags, number: int, octets: int, serial: int):
 
 
 def replay(guest, tmp_path, frames) -> list[bytes]:
-    """What leaves port 0 when these arrive at it."""
+    """The frames that leave port 0 after these arrive there."""
     wrpcap(str(tmp_path / "in.pcap"), frames)
     guest.call(
         "replay",
@@ -108,11 +108,12 @@ def replay(guest, tmp_path, frames) -> list[bytes]:
     ids=lambda on: "+".join(on) or "none",
 )
 def test_each_interface_answers(guest, tmp_path, on):
-    """Echoes of all lengths reach the interface of their tags, and are answered with these; those of
-    other VLANs are dropped, by the hardware if it filters. VID 0 is no VLAN."""
+    """Echo requests of all lengths reach the interface of their tags, and the answers have these tags.
+    Requests of other VLANs are dropped, by the hardware if it filters. VID 0 is no VLAN."""
     switch(guest, *on)
     before = statistics(guest, "eth0")["rx_vlan_filtered"]
-    # MAX_FRAME has room for one tag: of two, one must be taken out, or the packet be shorter.
+    # MAX_FRAME has room for one tag. With two, the hardware must remove one, or the packet must be
+    # shorter.
     asked = [
         (tags, number, octets)
         for number, tags in enumerate(VLANS)
@@ -146,7 +147,7 @@ def test_each_interface_answers(guest, tmp_path, on):
 
 @pytest.mark.parametrize("on", [("txvlan",), (), SWITCHES], ids=lambda on: "+".join(on) or "none")
 def test_segments_have_tags(guest, tmp_path, on):
-    """What the driver copies, sums and cuts, each frame with its tag, and with a right checksum."""
+    """Each frame that the driver copies, sums and cuts has its tag and a correct checksum."""
     switch(guest, *on)
     words = ["/tmp/send_tcp", "eth0.5", "1448", "30000", "1448", "1", "2000"]
     guest.check(f"{shlex.join(words)} &")
@@ -167,8 +168,8 @@ def test_segments_have_tags(guest, tmp_path, on):
 
 
 def test_vlan_filter_outlives_resets_and_suspend(guest, tmp_path):
-    """Other rings, a change of the MTU, down and up, sleep: it lets in what it did before, and
-    nothing else."""
+    """After new rings, a change of the MTU, down and up, and suspend, the filter accepts the same
+    VLANs."""
     switch(guest, *SWITCHES)
     asleep = (
         "echo 0 > /sys/module/suspend/parameters/pm_test_delay; "
@@ -184,7 +185,7 @@ def test_vlan_filter_outlives_resets_and_suspend(guest, tmp_path):
             f"ip neigh replace {address(number)}.2 lladdr {TESTER} dev {name} nud permanent"
             for number, name in enumerate(VLANS.values())
         ),
-        # What the hardware forgets without power
+        # Registers that the hardware loses without power
         f"devmem {VLAN_REGISTER:#x} 32 0; devmem {VLAN_REGISTER + 4:#x} 32 0; "
         f"devmem {VLAN_REGISTER + 4:#x} 32 {5 << 16 | 0xFFFF:#x}; {asleep}",
     ):
@@ -208,8 +209,8 @@ def test_vlan_filter_outlives_resets_and_suspend(guest, tmp_path):
 
 
 def test_vlans_come_and_go(guest, tmp_path):
-    """A VLAN without an interface any more is filtered; one of a new interface is not. In promiscuous
-    mode the hardware filters none, and the kernel drops them."""
+    """The hardware drops frames of a VLAN whose interface is deleted, and accepts those of a new one. In
+    promiscuous mode it filters none, and the kernel drops them."""
     switch(guest, *SWITCHES)
     guest.check(
         "ip link add link eth0 name eth0.6 type vlan id 6; ip addr add 192.0.9.1/24 dev eth0.6; "

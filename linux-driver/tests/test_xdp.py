@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""XDP in the simulated SoC: what a program says of each frame happens to it, is counted, and harms
-nothing else; what does not suit is refused with a reason; programs come and go under load.
+"""XDP in the simulated SoC. The driver executes and counts a program's verdict on each frame, without
+other effects. It rejects unsuitable settings with a reason. Programs are attached and detached under
+load.
 """
 
 import re
@@ -24,7 +25,7 @@ HERE = Path(__file__).parent
 PORTS = "eth0 eth1"
 GUEST, TESTER = "02:4d:6f:64:00:00", "02:54:73:74:00:00"
 ABORTED, DROP, PASS, TX, REDIRECT, SEND_LONGER, UNKNOWN = 0, 1, 2, 3, 4, 10, 77
-LONGER = 216  # octets, as verdicts.bpf.c has them
+LONGER = 216  # octets, as in verdicts.bpf.c
 NO_COUNT = {
     "rx_xdp_pass": 0,
     "rx_xdp_drop": 0,
@@ -55,7 +56,7 @@ def guest():
 
 
 def bring(guest, name: str) -> str:
-    """A program of this folder in the guest; its path."""
+    """Copy a program of this folder into the guest; return its path."""
     program = userspace.xdp_program(HERE / f"{name}.bpf.c")
     guest.call("mailbox", file=str(program), address=guest.mailbox)
     guest.check(f"mailbox > /tmp/{program.name}")
@@ -82,7 +83,8 @@ def padded(frame: bytes) -> bytes:
 
 
 def test_each_verdict(guest, tmp_path):
-    """Frames of many lengths and all verdicts, mixed: each octet of what leaves, and each count."""
+    """Frames of many lengths with all verdicts, mixed. Checks each octet of the leaving frames, and each
+    counter."""
     check_each_verdict(guest, tmp_path)
 
 
@@ -98,7 +100,7 @@ def check_each_verdict(guest, tmp_path):
         (ABORTED, 0),
         (UNKNOWN, 0),
         (REDIRECT, 60),
-    ]  # the last one: to a port that there is not
+    ]  # the last one: to a port that does not exist
     rounds = [(octets, kind) for octets in (0, 1, 15, 16, 17, 255, 700, 1222) for kind in kinds]
     frames = [echo(serial, *kind, octets) for serial, (octets, kind) in enumerate(rounds)]
     before, sent = counts(guest, "eth0"), counts(guest, "eth1")
@@ -112,7 +114,7 @@ def check_each_verdict(guest, tmp_path):
     assert there == of[REDIRECT, other]
     turned = [bytes.fromhex((TESTER + GUEST).replace(":", "")) + frame[12:] for frame in of[TX, 0]]
     assert [frame for frame in here if frame[:12] == turned[0][:12] and frame in turned] == turned
-    # The frame that was there is behind what was put in front of it; 0 to 3 octets of padding are not.
+    # The original frame follows the inserted octets, without 0 to 3 octets of padding.
     longer = [frame for frame in here if frame[12:14] == b"\x88\xb5"]
     assert [padded(frame[LONGER:]) for frame in longer] == [
         padded(bytes.fromhex((TESTER + GUEST).replace(":", "")) + frame[12:])
@@ -143,8 +145,8 @@ def check_each_verdict(guest, tmp_path):
 
 @pytest.mark.parametrize("program", ["forward", "fib"])
 def test_forwards_routed_frames(guest, tmp_path, program):
-    """Frames to the other network are forwarded without the stack; the stack gets what is not plain,
-    and does with it what it does without a program."""
+    """The program forwards frames to the other network without the stack. The stack gets all special
+    frames, and handles them as without a program."""
 
     def packet(**fields):
         content = fields.pop("content", b"octets")
@@ -169,7 +171,7 @@ def test_forwards_routed_frames(guest, tmp_path, program):
     without = replay(guest, tmp_path, frames)
     guest.check(f"ip neigh | xdp {program} {PORTS}")
     withal = replay(guest, tmp_path, frames)
-    # Of what leaves on its own account, the guest counts its packets.
+    # The guest counts the IP packets that it sends itself.
     assert [frame for frame in withal[1] if frame[30:34] == bytes([198, 19, 0, 2])] == [
         frame for frame in without[1] if frame[30:34] == bytes([198, 19, 0, 2])
     ]
@@ -186,7 +188,7 @@ def test_forwards_routed_frames(guest, tmp_path, program):
 
 
 FORWARDING = "/proc/sys/net/ipv4/conf/eth0/forwarding"
-SWITCHES = {  # of Linux, and what undoes them
+SWITCHES = {  # settings of Linux, and the commands that undo them
     "ip link set eth1 mtu 1000": "ip link set eth1 mtu 1500",
     "echo 0 > /proc/sys/net/ipv4/ip_forward": "echo 1 > /proc/sys/net/ipv4/ip_forward",
     f"echo 0 > {FORWARDING}": f"echo 1 > {FORWARDING}",
@@ -195,8 +197,8 @@ SWITCHES = {  # of Linux, and what undoes them
 
 @pytest.mark.parametrize("program", ["forward", "fib"])
 def test_programs_follow_switches_of_routing(guest, tmp_path, program):
-    """An MTU of the other port, and routing that is off: what leaves is what leaves without a program,
-    and answers (ICMP) go to the same frames."""
+    """With a smaller MTU of the other port, or without routing, the same frames leave as without a
+    program. The guest answers the same frames with ICMP errors."""
 
     def packet(size: int, **fields) -> Ether:
         return (
@@ -215,7 +217,7 @@ def test_programs_follow_switches_of_routing(guest, tmp_path, program):
             for answer in map(Ether, at[0])
             if ICMP in answer
         ]
-        # What the program forwards may overtake what the stack does.
+        # The program's frames may overtake those of the stack.
         return [sorted(forwarded), sorted(answers)]
 
     frames = [packet(size, flags=flags) for size in (100, 972, 973, 1472) for flags in (0, "DF")]
@@ -235,15 +237,16 @@ def test_programs_follow_switches_of_routing(guest, tmp_path, program):
     assert complaints(guest) == []
 
 
-def refused(guest, command: str) -> str:
+def rejected(guest, command: str) -> str:
     status, said = guest.type(f"{command} 2>&1")
     assert status != 0, command
     return said
 
 
 @pytest.mark.slow
-def test_what_does_not_suit_is_refused(guest):
-    """With a reason that says what to switch; once attached, what does not suit is refused as well."""
+def test_rejects_unsuitable_settings(guest):
+    """The driver rejects a program with a reason that names the setting. While a program is attached, it
+    rejects unsuitable settings."""
     flags = "ethtool --set-priv-flags eth1"
     for unsuited, suited, why in (
         (f"{flags} rx-napi off", f"{flags} rx-napi on", "rx-napi on"),
@@ -251,14 +254,14 @@ def test_what_does_not_suit_is_refused(guest):
         ("ethtool -N eth1 flow-type ip4 tos 184", "ethtool -N eth1 delete 0", "ethtool -N delete"),
     ):
         guest.check(unsuited)
-        said = refused(guest, f"xdp drop {PORTS}")
+        said = rejected(guest, f"xdp drop {PORTS}")
         assert re.search(rf"^xdp: eth1: moderato: XDP .*{re.escape(why)}", said, re.MULTILINE), said
         guest.check(suited)
         assert "xdp" not in guest.check("ip link show")  # neither has one
     guest.check(f"xdp drop {PORTS}")
     assert guest.check("ip link show").count("prog/xdp") == 2
     for unsuited in (f"{flags} rx-napi off", f"{flags} tx-napi off"):
-        refused(guest, unsuited)
+        rejected(guest, unsuited)
     assert "Cannot insert" in guest.type("ethtool -N eth1 flow-type ip4 tos 184 2>&1")[1]
     said = guest.check("dmesg")
     assert "rx-napi on, or detach the program" in said and "detach the program" in said
@@ -267,20 +270,20 @@ def test_what_does_not_suit_is_refused(guest):
 
 
 def test_rejects_program_without_jit(guest):
-    said = refused(guest, f"xdp {bring(guest, 'divides')} {PORTS}")
+    said = rejected(guest, f"xdp {bring(guest, 'divides')} {PORTS}")
     assert "the kernel's compiler for this CPU cannot take it" in said
-    said = refused(guest, f"xdp /bin/busybox {PORTS}")
+    said = rejected(guest, f"xdp /bin/busybox {PORTS}")
     assert "is no program that clang made for BPF" in said
     for ports in ("eth7", "eth0 eth7"):
-        assert "there is no such interface" in refused(guest, f"xdp drop {ports}")
-    assert "No such file" in refused(guest, f"xdp nothing {PORTS}")
+        assert "there is no such interface" in rejected(guest, f"xdp drop {ports}")
+    assert "No such file" in rejected(guest, f"xdp nothing {PORTS}")
     assert "prog/xdp" not in guest.check("ip link show")
 
 
 @pytest.mark.slow
 def test_programs_come_and_go_under_load(guest):
-    """Each swap of rings costs the frames of a moment, a swap of programs none; no memory is lost, and
-    each slot has a buffer: in the end all frames get through again."""
+    """Each swap of rings loses a few frames, a swap of programs none. No memory leaks, and each slot
+    keeps a buffer: in the end, all frames pass again."""
     attach = f"ip neigh | xdp forward {PORTS}"
     for command in (attach, f"xdp off {PORTS}"):  # what is allocated once
         guest.check(command)
@@ -296,7 +299,7 @@ def test_programs_come_and_go_under_load(guest):
     ):
         guest.check(command)
         swaps += "fib" not in command
-    # While one port has its program still, and the other has not, frames have nowhere to go.
+    # While only one port has its program, its frames cannot leave by the other port.
     for port, name in zip(collect(guest), PORTS.split(), strict=True):
         assert port["lost"] <= 2 * swaps + counts(guest, name)["rx_xdp_errors"], name
     assert abs(memory(guest) - free) < 128  # KiB; each ring has 512 and more
@@ -310,14 +313,14 @@ def test_programs_come_and_go_under_load(guest):
 
 
 def memory(guest) -> int:
-    """KiB that are free, once what was given back has got there."""
+    """Free KiB, after returned memory has arrived there."""
     guest.check("sleep 0.1")
     return int(re.search(r"MemFree:\s+(\d+)", guest.check("cat /proc/meminfo"))[1])
 
 
 @pytest.mark.slow
 def test_drops_redirects_to_port_that_is_down(guest):
-    """Frames for it are lost and counted; when it is up again they get there."""
+    """Frames for a port that is down are dropped and counted. When the port is up again, they leave."""
     guest.check(f"ip neigh | xdp forward {PORTS}")
     offer(guest, 60)
     guest.check("ip link set eth1 down")
@@ -330,12 +333,12 @@ def test_drops_redirects_to_port_that_is_down(guest):
 
 @pytest.mark.slow
 def test_stack_sends_while_programs_overload_port(guest, tmp_path):
-    """What goes back is longer than what comes in, at the line rate. Pings are answered meanwhile, not
-    only when there is nothing else any more."""
+    """The program returns frames that are longer than the received ones, at the line rate. The guest
+    answers pings meanwhile, not only after the load."""
     guest.check(f"xdp {bring(guest, 'verdicts')} eth0")
     frames = [echo(serial, SEND_LONGER if serial % 50 else PASS, 0, 1200) for serial in range(4000)]
     for frame in frames:
-        frame.time = 0  # one behind the other
+        frame.time = 0  # in succession
     left = replay(guest, tmp_path, frames)[0]
     answers = [at for at, frame in enumerate(left) if ICMP in Ether(frame)]
     assert counts(guest, "eth0")["rx_xdp_tx_errors"] > 100  # it was overloaded
@@ -346,7 +349,7 @@ def test_stack_sends_while_programs_overload_port(guest, tmp_path):
 
 @pytest.mark.slow
 def test_programs_on_hardware_that_does_not_stop(tmp_path):
-    """They come and go, but nothing is started again."""
+    """Programs are attached and detached, but no ring starts again."""
     with modified.guest(tmp_path, STUCK_WITH_ALLMULTI, system=System(kernel=KERNEL)) as guest:
         guest.check("dmesg -n 1; xdp drop eth0; ip link set eth0 allmulticast on")
         for program in ("off", "drop", "fib", "off", "drop"):
@@ -359,8 +362,8 @@ def test_programs_on_hardware_that_does_not_stop(tmp_path):
 
 @pytest.mark.slow
 def test_hardware_with_options():
-    """Merging and long frames are refused as long as they are on, and cannot be switched on then. Frames
-    are forwarded where descriptors could ask for more."""
+    """The driver rejects programs while merging or long frames are on, and rejects both while a program
+    is attached. Frames are forwarded on hardware whose descriptors have more options."""
     with state.loaded(machine(system=System(nic=OFFLOAD, kernel=KERNEL)), True).open() as guest:
         features = "ethtool -k eth1 | grep rx-gro-hw"
         for unsuited, suited, why in (
@@ -368,12 +371,12 @@ def test_hardware_with_options():
             ("ip link set eth1 mtu 4000", "ip link set eth1 mtu 1500", "mtu"),
         ):
             guest.check(unsuited)
-            assert why in refused(guest, f"xdp drop {PORTS}")
+            assert why in rejected(guest, f"xdp drop {PORTS}")
             guest.check(suited)
         guest.check(f"ip neigh | xdp forward {PORTS}")
         guest.type("ethtool -K eth1 gro on rx-gro-hw on")
         assert "rx-gro-hw: off" in guest.check(features)
-        refused(guest, "ip link set eth1 mtu 4000")
+        rejected(guest, "ip link set eth1 mtu 4000")
         guest.check("ethtool -K eth1 gro off; ip link set eth1 mtu 3500; ip link set eth1 mtu 1500")
         offer(guest, 100)
         assert [port["lost"] for port in collect(guest)] == [0, 0]

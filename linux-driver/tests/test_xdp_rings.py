@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rings for XDP where something is missing: memory for others as the last program ends, interrupts for
-frames that were sent.
+"""XDP's rings without memory for new rings when the last program is detached, and without interrupts for
+sent frames.
 """
 
 import pytest
@@ -14,7 +14,7 @@ from moderato.sim.lab.run.system import System
 
 SYSTEM = System(kernel=KERNEL)
 FAIL = f"{watched.PARAMETERS}/fail"
-# Rings of four: what moderates them has to suit that.
+# Rings of four, with a moderation that they allow.
 SHORT = [
     f"ethtool -C {port} adaptive-rx off rx-frames 1 rx-usecs 0 tx-frames 1 tx-usecs 0; "
     f"ethtool -G {port} rx 4 tx 4"
@@ -32,15 +32,16 @@ def guest(tmp_path):
 
 
 def forwards(guest):
-    """The stack forwards all frames."""
+    """Check that the stack forwards all frames."""
     offer(guest, 20)
     assert [port["lost"] for port in collect(guest)] == [0, 0]
 
 
 @pytest.mark.slow
 def test_detach_succeeds_without_memory(guest):
-    """It does not fail, whichever allocation does: a bpf_link has nobody to tell. No frame meets the
-    program, or a socket's memory, afterwards; other rings come with the next change that takes some."""
+    """Detaching succeeds if any allocation fails, because a bpf_link cannot report an error. Afterwards
+    no frame reaches the program or a socket's memory. The next change that needs rings makes new
+    ones."""
     guest.check(SHORT[0])
     said = guest.check(
         f"n=0; left=0; while [ $left = 0 ]; do n=$((n + 1)); xdp drop eth0 || break; echo $n > {FAIL}; "
@@ -69,8 +70,8 @@ def test_detach_succeeds_without_memory(guest):
 
 
 def test_netpoll_takes_xdp_frames(guest):
-    """More messages than the ring has room for, as of a panic: frames of XDP that are on the ring before
-    them leave it, and a later poll frees their memory."""
+    """Netpoll sends more messages than the ring holds, as in a panic. XDP frames already on the ring
+    leave it, and a later poll frees their memory."""
     guest.check("ethtool -C eth1 adaptive-tx off tx-frames 100 tx-usecs 100000")
     guest.check("ip neigh | xdp forward eth0 eth1")
     port = {"frame_bytes": 64, "load_percent": 50, "frames": XDP_FRAMES}

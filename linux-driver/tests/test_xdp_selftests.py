@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The kernel's own programs of tools/testing/selftests/bpf for XDP, as Debian's source has them, at eth0
-in the simulated SoC. There they run at veth, or at no interface at all; what they do to frames is
-the same.
+"""XDP programs of the kernel's tools/testing/selftests/bpf, from Debian's source, at eth0 in the
+simulated SoC. The kernel runs them at veth or without an interface. They change frames in the same way
+here.
 """
 
 from pathlib import Path
@@ -32,12 +32,12 @@ NAMES = (
     "test_xdp_adjust_tail_shrink",
     "test_xdp_vlan",
 )
-TESTVLAN = 4011  # as test_xdp_vlan.c has it
+TESTVLAN = 4011  # as in test_xdp_vlan.c
 LEAST = 60  # octets of a frame without FCS
 
 
 def programs() -> Path:
-    """A folder with them, compiled."""
+    """A folder with the compiled programs."""
 
     def build(folder: Path):
         run(
@@ -76,7 +76,7 @@ def guest():
 
 
 def attach(guest, tmp_path: Path, name: str, section: str = "xdp"):
-    """The program in a section of one of the files. The guest's loader takes what is called `xdp`."""
+    """Load the program of a section of one of the files. The guest's loader takes the section `xdp`."""
     content, said = (programs() / f"{name}.o").read_bytes(), f"\0{section}\0".encode()
     assert content.count(said) == 1
     file = tmp_path / "program"
@@ -86,7 +86,7 @@ def attach(guest, tmp_path: Path, name: str, section: str = "xdp"):
 
 
 def ping(serial: int, octets: int, *tags: int) -> Ether:
-    """So long a request to the guest, with VLAN tags."""
+    """An echo request of this length to the guest, with VLAN tags."""
     frame = Ether(dst=GUEST, src=TESTER)
     for tag in tags:
         frame /= Dot1Q(vlan=tag)
@@ -95,13 +95,13 @@ def ping(serial: int, octets: int, *tags: int) -> Ether:
 
 
 def answered(frames: list[bytes]) -> list[int]:
-    """The requests that the guest answers."""
+    """The requests that the guest answers, of these frames."""
     replies = [Ether(frame) for frame in frames]
     return [frame[ICMP].seq for frame in replies if ICMP in frame and frame[ICMP].type == 0]
 
 
 def news(guest, before: dict[str, int]) -> dict[str, int]:
-    """What was counted since, at eth0."""
+    """The changes of eth0's counters since then."""
     return {
         name.removeprefix("rx_xdp_"): value - before[name]
         for name, value in counts(guest, "eth0").items()
@@ -126,7 +126,8 @@ def test_tx(guest, tmp_path):
 
 
 def test_adjust_tail(guest, tmp_path):
-    """What is put behind a frame is 0. Too much is dropped, and other lengths are not of the test."""
+    """Appended octets are 0. The driver drops a frame with too many, and the test has no other
+    lengths."""
     attach(guest, tmp_path, "test_xdp_adjust_tail_grow")
     before, frames = counts(guest, "eth0"), [ping(0, octets) for octets in (64, 74, 128, 99)]
     here, _ = replay(guest, tmp_path, frames)
@@ -152,7 +153,7 @@ def test_adjust_tail(guest, tmp_path):
     ],
 )
 def test_vlan(guest, tmp_path, section, aborted, heard):
-    """One without a tag, one with the tag that is meant, and one with another behind that."""
+    """Frames without a tag, with the program's tag, and with another tag after it."""
     attach(guest, tmp_path, "test_xdp_vlan", section)
     before = counts(guest, "eth0")
     frames = [ping(0, 64), ping(1, 68, TESTVLAN), ping(2, 72, TESTVLAN, 5)]
@@ -162,8 +163,8 @@ def test_vlan(guest, tmp_path, section, aborted, heard):
     assert news(guest, before) == {name: value for name, value in counted.items() if value}
 
 
-def test_words_that_are_not_aligned(guest, tmp_path):
-    """The kernel refuses a program that moves words where this CPU cannot: the frame begins 2 octets
-    behind a word's start, so that the IP header is aligned."""
+def test_rejects_unaligned_words(guest, tmp_path):
+    """The kernel rejects a program that moves unaligned words, which this CPU cannot. A frame begins 2
+    octets after the start of a word, so that the IP header is aligned."""
     with pytest.raises(LabError, match="misaligned packet access"):
         attach(guest, tmp_path, "test_xdp_vlan", "xdp_vlan_remove_outer2")

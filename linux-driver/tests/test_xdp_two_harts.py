@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""XDP on two harts: frames of one port are redirected to the other one by both, and counts are right."""
+"""XDP on two harts: both redirect frames of one port to the other port, and the counters are correct."""
 
 import pytest
 from guests import complaints, statistics
@@ -22,7 +22,7 @@ SYSTEMS = {
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_counts_all_sent_frames(name):
-    """Few frames at once, so that both harts often send at the same time; then more than they can."""
+    """A low load, so that both harts often send at the same time, and then an overload."""
     system = SYSTEMS[name]
     *base, forward = ALL["xdp"].commands()
     with state.loaded(machine(system=system), True).open() as guest:
@@ -50,7 +50,8 @@ def test_counts_all_sent_frames(name):
 
 
 def test_redirects_survive_ring_change():
-    """Under way from another hart: what a new ring takes leaves, or is counted as dropped."""
+    """Frames redirected by another hart while the ring is replaced: each leaves, or counts as
+    dropped."""
     system = SYSTEMS["a port for each"]
     *base, forward = ALL["xdp"].commands()
     with state.loaded(machine(system=system), True).open() as guest:
@@ -58,7 +59,7 @@ def test_redirects_survive_ring_change():
             guest.check(command)
         port = {"frame_bytes": 64, "load_percent": 40, "frames": 20_000}
         guest.call("offer", ports=[port])
-        # At the hart that does not send
+        # On the hart that does not send
         guest.check(f"pin 2 $$; for size in {10 * '128 256 '}; do ethtool -G eth1 tx $size; done")
         first = guest.call("collect")["ports"][0]
         assert (first["corrupted"], first["reordered"], first["duplicated"]) == (0, 0, 0)

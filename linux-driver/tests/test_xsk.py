@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""AF_XDP in the simulated SoC, with copies and without: sockets of xsk.c get frames and send them, octet
-by octet. Without copies, whatever happens to rings and sockets, no chunk is lost.
+"""AF_XDP in the simulated SoC, with copies and zero-copy. Sockets of xsk.c receive and send frames,
+correct in each octet. With zero-copy, no chunk is lost while rings and sockets change.
 """
 
 from pathlib import Path
@@ -40,7 +40,7 @@ def guest():
 
 
 def begin(guest, words: str):
-    """xsk with these words, behind the shell; it has its socket when this returns."""
+    """Start xsk with these words in the background, and wait until it has its socket."""
     guest.check(f"(/tmp/xsk {words} > /tmp/said 2>&1 & echo $! > /tmp/pid); sleep 0.05")
 
 
@@ -50,18 +50,19 @@ def said_of(guest) -> dict[str, str]:
 
 
 def end(guest) -> dict[str, str]:
-    """What it says when it is told to end."""
+    """End xsk; return its output."""
     guest.check("kill $(cat /tmp/pid); while kill -0 $(cat /tmp/pid) 2>/dev/null; do sleep 0.01; done")
     return said_of(guest)
 
 
 def ours(left: list[bytes]) -> list[bytes]:
-    """Of what left a port, what the frames below became."""
+    """The frames that left a port, of those below."""
     return [frame for frame in left if frame[12:14] == b"\x88\xb5"]
 
 
 def frames(count: int) -> list[Ether]:
-    """Of all lengths and contents, to whomever: programs see what no stack would take."""
+    """Frames of all lengths and contents, to any address: programs also get frames that no stack
+    accepts."""
     return [
         Ether(dst="02:4d:6f:64:00:00", src="02:54:73:74:00:00", type=0x88B5)
         / Raw(bytes((7 * n + octet) % 256 for octet in range(LENGTHS[n % len(LENGTHS)] - 14)))
@@ -70,14 +71,14 @@ def frames(count: int) -> list[Ether]:
 
 
 def generated(count: int) -> list[bytes]:
-    """What `xsk … FRAMES` sends, as it is on the wire."""
+    """The frames of `xsk … FRAMES`, as on the wire."""
     return [
         bytes((n + octet) % 256 for octet in range(14 + n % 1501)).ljust(60, b"\0") for n in range(count)
     ]
 
 
 def test_socket_programs_compile():
-    """Without a warning: the socket's owner for the guest, the program for its kernel."""
+    """Both compile without a warning: the application for the guest, and the program for its kernel."""
     owner = userspace.compiled("xsk", HERE / "xsk.c", userspace.toolchain())
     assert owner.read_bytes()[:4] == b"\x7fELF"
     assert b"sockets" in userspace.xdp_program(HERE / "sockets.bpf.c").read_bytes()
@@ -98,7 +99,7 @@ def test_echo_and_generator(guest, tmp_path, mode):
     assert said["copies"] == copies and said["dropped"] == "0"
     assert int(said["received"]) >= 300 and said["sent"] == said["received"]
 
-    # A ring has room for fewer than are asked for at once: the driver goes on by itself.
+    # A ring has room for fewer frames than are requested at once: the driver continues by itself.
     guest.check(f"(sleep 0.02; /tmp/xsk {mode} send eth0 512 1600 > /tmp/said) & true")
     here, _ = replay(guest, tmp_path, frames(1))
     expected = generated(1600)
@@ -110,8 +111,8 @@ def test_echo_and_generator(guest, tmp_path, mode):
 
 
 def assert_has_all(guest, tmp_path, chunks: int):
-    """The socket's owner, which sends frames back, has so many chunks: while it does nothing they are
-    filled, one by one, and what comes then is lost. All of them serve again afterwards."""
+    """The application returns frames, and has this many chunks. While it is stopped, frames fill all
+    chunks, and further frames are lost. Afterwards all chunks are in use again."""
     guest.check("kill -USR1 $(cat /tmp/pid); sleep 0.01")
     more = frames(chunks + 30)
     here, _ = replay(guest, tmp_path, more)
@@ -125,9 +126,10 @@ def assert_has_all(guest, tmp_path, chunks: int):
 
 @pytest.mark.slow
 def test_drops_frames_without_chunks(guest, tmp_path):
-    """The owner gives nothing for a while: what the ring has no buffer for is lost, and when it gives
-    again, the kernel asks to be told, and frames get through. With fewer chunks than the ring has slots,
-    and with more; and with an owner that is never told, for whom the driver looks again and again."""
+    """The application supplies no chunks for a while, and frames without a buffer are lost. When it
+    supplies chunks again, the kernel asks for a wakeup, and frames pass. With fewer chunks than the ring
+    has slots, and with more. Also with an application without wakeups, for which the driver keeps
+    polling."""
     for mode, chunks in (("zero", 1), ("zero", 16), ("zero", 300), ("deaf", 16)):
         guest.check(f"xdp {bring(guest, 'sockets')} eth0")
         begin(guest, f"{mode} echo eth0 {chunks}")
@@ -143,8 +145,8 @@ def test_drops_frames_without_chunks(guest, tmp_path):
 
 
 @pytest.mark.slow
-def test_each_verdict_beside_a_socket(guest, tmp_path):
-    """A program may do with frames in a socket's memory all that it may do with others."""
+def test_each_verdict_next_to_a_socket(guest, tmp_path):
+    """All verdicts work on frames in a socket's memory."""
     begin(guest, "zero drop eth0 100")
     check_each_verdict(guest, tmp_path)
     said = end(guest)
@@ -154,8 +156,8 @@ def test_each_verdict_beside_a_socket(guest, tmp_path):
 
 @pytest.mark.slow
 def test_sockets_and_rings_come_and_go(guest, tmp_path):
-    """Under load: sockets come and go, with their program and without, rings are swapped, the interface
-    goes down and up. The last socket has all its chunks in the end."""
+    """Under load, sockets are opened and closed, with their program and without. Rings are swapped, and
+    the interface goes down and up. In the end, the last socket has all its chunks."""
     program = f"xdp {bring(guest, 'sockets')} eth0"
     rings = (
         "ethtool -G eth0 rx 64 tx 64",
@@ -190,8 +192,8 @@ def test_sockets_and_rings_come_and_go(guest, tmp_path):
 
 
 @pytest.mark.slow
-def test_no_memory_is_lost(guest):
-    """However often sockets come and go, and rings meanwhile."""
+def test_sockets_leak_no_memory(guest):
+    """Opening and closing sockets while rings change leaks no memory."""
     guest.check(f"xdp {bring(guest, 'sockets')} eth0")
     turn = (
         "/tmp/xsk zero drop eth0 200 > /tmp/said & sleep 0.02; ethtool -G eth0 rx 64; "
@@ -201,15 +203,15 @@ def test_no_memory_is_lost(guest):
     free = memory(guest)
     guest.check(f"for turn in 1 2 3 4 5 6 7 8 9 10; do {turn}; done")
     assert said_of(guest)["copies"] == "no"
-    # KiB; a ring has 1024, a socket 400, whose end may come late
+    # KiB; a ring has 1024, a socket 400, which may be freed late
     assert free - memory(guest) < 64
     assert complaints(guest) == []
 
 
 @pytest.mark.slow
 def test_completes_all_posted_frames(guest, tmp_path):
-    """Also what a ring that goes down, or is swapped, has not sent; and what was asked for before the
-    next one is up leaves by that without being asked for again."""
+    """Also frames that a ring has not sent when it goes down or is swapped. Frames requested before the
+    next ring is up leave by that ring, without another request."""
     guest.check(f"xdp {bring(guest, 'sockets')} eth0")
     begin(guest, "zero send eth0 1024 6000")
     for change in (
@@ -223,7 +225,7 @@ def test_completes_all_posted_frames(guest, tmp_path):
     said = said_of(guest)
     assert said["posted"] == said["sent"] == "6000"
 
-    # Its owner ends while the ring is full of its frames, and the next one begins.
+    # The application ends while the ring is full of its frames, and the next one starts.
     begin(guest, "zero send eth0 1024 6000")
     guest.check("sleep 0.02; kill -9 $(cat /tmp/pid)")
     begin(guest, "zero echo eth0 64")
@@ -233,15 +235,15 @@ def test_completes_all_posted_frames(guest, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_does_not_suit_is_refused(guest):
-    """With a reason in the log; a socket with copies is had all the same. What it needs stays as long as
-    it is there."""
+def test_rejects_unsuitable_settings(guest):
+    """The log has the reason, and a socket with copies still works. While a zero-copy socket is bound,
+    the driver rejects unsuitable settings."""
     sockets, flags = bring(guest, "sockets"), "ethtool --set-priv-flags eth0"
     for unsuited, suited, why in (
         (f"{flags} tx-reclaim-on-xmit on", f"{flags} tx-reclaim-on-xmit off", "on-xmit off"),
         (f"{flags} rx-napi off", f"{flags} rx-napi on", "rx-napi on"),
         (f"{flags} tx-napi off", f"{flags} tx-napi on", "tx-napi on"),
-        # A little more, and Linux itself refuses it.
+        # With a larger MTU, Linux itself rejects the socket.
         ("ip link set eth0 mtu 1764", "ip link set eth0 mtu 1500", "ip link set mtu 1500"),
     ):
         guest.check(f"{unsuited}; dmesg -c > /dev/null")
@@ -265,7 +267,7 @@ def test_what_does_not_suit_is_refused(guest):
         assert guest.type(unsuited)[0] != 0, unsuited
         assert f"{why}, or detach the program" in guest.check("dmesg -c")
     guest.check("ip link set eth0 mtu 1760; ip link set eth0 mtu 1500")
-    # Polls by the clock suit.
+    # Polls with a timer are supported.
     guest.check(f"{flags} rx-timer on; {flags} rx-timer off")
     assert end(guest)["copies"] == "no"
     guest.check(f"{flags} tx-reclaim-on-xmit on; {flags} tx-reclaim-on-xmit off")
@@ -273,9 +275,9 @@ def test_what_does_not_suit_is_refused(guest):
 
 
 @pytest.mark.slow
-def test_a_second_queue(tmp_path):
-    """A socket of its own, on hardware that could do more with what is sent; those of the first queue
-    are for Linux. As long as it is there, the queue cannot go."""
+def test_socket_on_second_queue(tmp_path):
+    """A socket on the second queue, on hardware with more options for sent frames. Linux gets the frames
+    of the first queue. While the socket is bound, the driver rejects a smaller number of queues."""
     m = machine(system=System(nic=OFFLOAD, kernel=KERNEL))
     with state.loaded(m, True).open() as guest:
         guest.mailbox = m.mailbox
@@ -307,14 +309,14 @@ def test_a_second_queue(tmp_path):
 
 @pytest.mark.slow
 def test_dma_that_does_not_stop(tmp_path):
-    """A socket ends all the same, and so does the driver."""
+    """A socket can still be closed, and the driver removed."""
     system = System(kernel=KERNEL)
     with modified.guest(tmp_path, STUCK_WITH_ALLMULTI, system=system) as guest:
         guest.mailbox = machine(system=system).mailbox
         put(guest, guest.mailbox)
         guest.check(f"xdp {bring(guest, 'sockets')} eth0")
         begin(guest, "zero drop eth0")
-        guest.check("dmesg -n 1")  # not on the console, between what the owner says
+        guest.check("dmesg -n 1")  # not on the console, between the application's output
         guest.check("ip link set eth0 allmulticast on")
         end(guest)
         log = guest.check("dmesg")
@@ -325,8 +327,8 @@ def test_dma_that_does_not_stop(tmp_path):
 
 @pytest.mark.slow
 def test_zero_copy_is_faster_than_copy(guest, tmp_path):
-    """The smallest frames, at the line rate, more than the owner can take with copies: how many it gets,
-    and the cycles from one that it has to the next one, in docs/fast-path.md. One comes every 672."""
+    """The smallest frames at the line rate, one every 672 cycles: more than the application can take
+    with copies. docs/fast-path.md has the received frames, and the cycles from one to the next."""
     guest.check(f"xdp {bring(guest, 'sockets')} eth0")
     cycles = {}
     for mode in ("copy", "zero"):

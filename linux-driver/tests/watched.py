@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver with a look at itself (watched/): what it allocates fails on demand, and after each change
-of a setting it says whether each queue is as its configuration has it, and what is not used is at rest.
+"""The driver with checks of its own state (watched/). Its allocations fail on demand. After each change
+of a setting, it reports queues that do not match their configuration, and unused queues that are not
+idle.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ END_OF_HEADER = "#endif /* MODERATO_PRIV_H */"
 
 
 def sources(work: Path) -> Path:
-    """The driver's, with a look at itself, in the folder `work`, which does not exist yet."""
+    """The driver's sources with these checks, in the folder `work`, which does not exist yet."""
     work.mkdir()
     copy(work)
     for name in ("watched.h", "watched.c"):
@@ -57,7 +58,7 @@ def guest(tmp_path: Path, system: System):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a setting: attempts, and the last one's error number.
+    """The outcome of a setting: attempts, and the last one's error number.
 
     changed: one failed and yet changed something.
     """
@@ -69,7 +70,7 @@ class Outcome:
 
 
 def change(session, settings: Sequence[str], folder: Path, mailbox: int) -> list[Outcome]:
-    """Change `settings`, lines for watched/settings.c, one after the other."""
+    """Change `settings`, lines for watched/settings.c, in order."""
     script = folder / "list"
     script.write_text("\n".join(settings) + "\n")
     session.call("mailbox", file=str(script), address=mailbox)
@@ -83,6 +84,6 @@ def change(session, settings: Sequence[str], folder: Path, mailbox: int) -> list
 
 
 def judged(session) -> list[str]:
-    """Asks for the state once more; what the kernel has to say."""
+    """Check the state once more; return the kernel's messages."""
     session.check(f"cat {PARAMETERS}/state > /dev/null")
     return complaints(session)

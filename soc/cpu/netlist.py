@@ -63,7 +63,7 @@ def _vexriscv() -> Path:
 def generator(name: str, files: list[str], own: Path | None = None) -> Path:
     """A folder with the compiled `classes`, and with the `jars` that they need.
 
-    files: patterns of those of VexRiscv's sources that are compiled. own: a folder with more.
+    files: patterns of VexRiscv's sources to compile. own: a folder with more sources.
     """
     maven = settings()["maven"]
     sources = _vexriscv()
@@ -113,5 +113,5 @@ def generator(name: str, files: list[str], own: Path | None = None) -> Path:
 
 
 def run_java(made: Path, main: str, words: list, directory: Path):
-    """Run a class of what `generator` made, in `directory`."""
+    """Run a class that `generator` compiled, in `directory`."""
     run([*JAVA, "-cp", f"{made}/classes:{made}/jars/*", main, *words], cwd=directory)

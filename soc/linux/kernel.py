@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Debian's Linux 6.12 with our patches, configured by kernel.config, for rv32ima.
 
-`KERNELS` are the lab's configurations by name, and what each adds to kernel.config; `FRAGMENTS` has
-that of boards whose PHYs are asked, and those of tests, too. `TICKS` are the rates of the tick, in Hz,
-that each can have. `STOCK` is Debian's source as it is, `PATCHES` what all others get
-(docs/soc.md).
+`KERNELS` has the lab's configurations by name, with their additions to kernel.config. `FRAGMENTS` also
+has those of boards with negotiated links and of tests. `TICKS` has the rates of the tick, in Hz, for
+each. `STOCK` is Debian's unpatched source; all other kernels have `PATCHES` (docs/soc.md).
 """
 
 import os
@@ -44,7 +43,7 @@ FRAGMENTS = {
     "pagealloc": ["kernel-pagealloc.config"],
     "strict": ["kernel-strict.config"],
 }
-TICKS = (100, 250, 1000)  # the first one is that of kernel.config
+TICKS = (100, 250, 1000)  # the first one is kernel.config's
 
 # Source files that no build here uses: 1.2 of the tree's 1.7 GB. Kconfig files and Makefiles stay.
 UNUSED = [
@@ -83,18 +82,18 @@ UNUSED = [
 
 @dataclass(frozen=True)
 class Choice:
-    """Which kernel: `name` of FRAGMENTS, `hz` of TICKS."""
+    """A kernel: `name` of FRAGMENTS, `hz` of TICKS."""
 
     name: str = "normal"
     hz: int = TICKS[0]
 
     @property
     def xdp(self) -> bool:
-        """Whether it has what forwards past the stack."""
+        """Whether the kernel has XDP and the flow table."""
         return "kernel-xdp.config" in FRAGMENTS[self.name]
 
     def options(self) -> str:
-        """What it adds to the configurations, or changes in them."""
+        """The options that this kernel adds or changes."""
         if self.hz == TICKS[0]:
             return ""
         return (
@@ -108,7 +107,7 @@ NORMAL, DEBUG, PHY, RV64 = Choice(), Choice("debug"), Choice("phy"), Choice("rv6
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel, and what out-of-tree modules are built against."""
+    """A built kernel, and the folder that out-of-tree modules are built against."""
 
     image: Path  # flat binary, loaded at the start of RAM
     vmlinux: Path  # ELF with symbols
@@ -118,7 +117,7 @@ class Kernel:
 
     @property
     def size(self) -> int:
-        """Bytes that it takes in RAM, from its start on: `image_size` in the image's header."""
+        """Bytes of RAM from the kernel's start on: `image_size` in the image's header."""
         return struct.unpack_from("<Q", self.image.read_bytes(), 16)[0]
 
 
@@ -138,7 +137,7 @@ REPRODUCIBLE = {
 
 
 def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
-    """The source tree of one of Debian's kernels, without what is never built here, and patched."""
+    """The patched source tree of one of Debian's kernels, without files that are never built here."""
     # User space uses the headers of the unpatched tree. A copy of that tree takes less time than a
     # second unpacking.
     plain = source(package) if patches else None
@@ -168,19 +167,19 @@ def source(package: str = PACKAGE, patches: tuple[Path, ...] = ()) -> Path:
 
 
 def source_version(package: str = PACKAGE) -> str:
-    """The package's name and version, or the file's and its sum if the source is the user's own."""
+    """The package's name and version, or name and sum of the user's own file."""
     own = sources.local(f"{package}.tar.xz")
     return f"{own.name} {key('source', [own])[:12]}" if own else debian.version(package)
 
 
 def diff(patch: Path) -> str:
-    """What a patch changes, without its message: to mend that makes no other kernel."""
+    """The changes of a patch, without its message, so that editing the message makes no new kernel."""
     _message, begin, rest = patch.read_text().partition("\ndiff --git ")
     return begin + rest
 
 
 def apply(patch: Path, tree: Path):
-    """Patch the tree. Raises BuildError, which names the files and hunks that have no place in it."""
+    """Patch the tree. Raises BuildError, which names the files and hunks that do not apply."""
     result = subprocess.run(
         [
             "patch",
@@ -240,9 +239,9 @@ def kernel(harts: int = 1, choice: Choice = NORMAL) -> Kernel:
 
 
 def check(wanted: str, got: str):
-    """Raise BuildError if an option that `wanted` sets is not so in the configuration `got`.
+    """Raise BuildError if an option that `wanted` sets has another value in the configuration `got`.
 
-    Of several lines that set an option the last one counts.
+    If several lines set an option, the last one counts.
     """
     lines = set(got.splitlines())
 
@@ -264,7 +263,7 @@ def check(wanted: str, got: str):
 
 
 def shrink(build: Path):
-    """Keep what modules are built against: objects are 9 tenths of the tree."""
+    """Keep the files that modules are built against. Objects are nine tenths of the tree."""
     kept = {"arch", "include", "scripts", "source", "tools"}  # `source` links to the source tree
     for folder in [entry for entry in build.iterdir() if entry.is_dir() and not entry.is_symlink()]:
         if folder.name not in kept:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Kernels that the driver also builds against, out of their trees: those of Debian 12.
 
-Nothing of them runs here. Each is configured as its architecture's users have it, and made ready
-for modules; what a module may call is read from its source, since no such kernel is linked.
+None of these kernels runs here. Each has its architecture's usual configuration, and is prepared for
+modules. No such kernel is linked, so the exported functions come from its source.
 """
 
 import functools
@@ -63,7 +63,7 @@ TARGETS = {
 
 @dataclass(frozen=True)
 class Tree:
-    """What modules are compiled against."""
+    """The folder that modules are compiled against."""
 
     target: Target
     source: Path
@@ -74,7 +74,7 @@ class Tree:
 
     @property
     def release(self) -> str:
-        """As `uname -r` would say."""
+        """As `uname -r` prints it."""
         return (self.build / "include/config/kernel.release").read_text().strip()
 
 
@@ -120,7 +120,7 @@ def tree(package: str, target: Target) -> Tree:
 
 
 def check(config: Path):
-    """Raise BuildError if something that the driver needs is not configured."""
+    """Raise BuildError if the configuration lacks an option that the driver needs."""
     text = config.read_text()
     lost = [name for name in SELECTED if not re.search(f"^CONFIG_{name}=[ym]$", text, re.MULTILINE)]
     if lost:
@@ -132,7 +132,7 @@ def check(config: Path):
 
 @functools.cache
 def exported(source: Path) -> frozenset[str]:
-    """Functions and variables that a kernel of this source offers to modules."""
+    """Functions and variables that a kernel of this source exports to modules."""
     names = set()
     for folder in (
         "arch/riscv",

@@ -152,7 +152,7 @@ def ip() -> Path:
     """iproute2's ip."""
 
     def build(cc: Path, work: Path) -> Path:
-        # In place of ./configure, which asks the build machine about libraries of the target.
+        # In place of ./configure, which checks the build machine for libraries of the target.
         (work / "config.mk").write_text(
             "IP_CONFIG_SETNS := y\nCFLAGS += -DHAVE_SETNS -DHAVE_HANDLE_AT\n"
         )

@@ -102,7 +102,7 @@ def test_failed_command(cache):
     assert "the cause" in str(error.value)
     assert "the cause" in (cache / "failed.log").read_text()
     assert left_over(cache) == []
-    assert (artifact("thing", ["a"], write("mended")) / "out").exists()
+    assert (artifact("thing", ["a"], write("repaired")) / "out").exists()
 
 
 def test_ignores_variables_for_other_builds(cache, monkeypatch):

@@ -38,7 +38,7 @@ def test_ruff_format():
 
 
 def test_spelling():
-    """codespell has a list of common mistakes, so it accepts rare words."""
+    """codespell finds words of a list of common mistakes, so it accepts rare words."""
     command = [sys.executable, "-m", "codespell_lib", *project.git("ls-files").splitlines()]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
