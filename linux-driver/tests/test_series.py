@@ -6,18 +6,18 @@ step builds there and passes the checks of netdev's robots.
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from binding_tools import binding_tools
 from driver_sources import BINDING
 from test_static import complaints
 
 from moderato.soc.linux import kernel, kernels, series
 from moderato.toolchain import project
-from moderato.toolchain.cache import BuildError, artifact, run
-from moderato.toolchain.project import ROOT, settings
+from moderato.toolchain.cache import BuildError
+from moderato.toolchain.project import ROOT
 
 HERE = Path(__file__).parent
 WHO = series.Author("Ada Example", "ada@example.org")
@@ -44,13 +44,6 @@ OPTIONS = kernels.OPTIONS + "CONFIG_NET_VENDOR_MODERATO=y\nCONFIG_MODERATO=m\nCO
 # The driver's folder gets its entry in MAINTAINERS with a later patch, which names the binding. A device
 # has its own tables of functions.
 EXPLAINED = {"FILE_PATH_CHANGES", "CONST_STRUCT"}
-
-
-# The first lines of a Python script that runs with the interpreter next to it.
-HERE_PYTHON = """#!/bin/sh
-'''exec' "$(dirname "$0")/python" "$0" "$@"
-' '''
-"""
 
 
 @pytest.fixture(scope="module")
@@ -287,20 +280,6 @@ def test_each_step_builds(build, number):
     assert all(path.is_file() for path in objects), output
 
 
-def dtschema() -> Path:
-    """The folder of the binding checkers that the kernel's own build uses."""
-    version = settings()["dtschema"]["version"]
-
-    def install(directory: Path):
-        run([sys.executable, "-m", "venv", directory / "venv"])
-        run([directory / "venv/bin/python", "-m", "pip", "install", "--quiet", f"dtschema=={version}"])
-        for script in (directory / "venv/bin").glob("dt-*"):  # their first line names this folder
-            text = script.read_text().split("\n", 1)[1]
-            script.write_text(HERE_PYTHON + text)
-
-    return artifact("dtschema", [version, sys.version], install, "half a minute") / "venv/bin"
-
-
 @pytest.mark.slow
 def test_binding_check(tree, tmp_path):
     """The kernel's own check passes, and detects an error in the binding."""
@@ -321,7 +300,7 @@ def test_binding_check(tree, tmp_path):
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PATH": f"{dtschema()}:{os.environ['PATH']}"},
+            env={**os.environ, "PATH": f"{binding_tools()}:{os.environ['PATH']}"},
         ).stdout
 
     def about(output: str) -> list[str]:
