@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The driver out of tree, for every kernel whose source Debian 12 has, and through DKMS."""
+"""The driver, built outside the tree of each kernel whose source this machine has, and through DKMS."""
 
 import re
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Kernels that the driver also builds against, out of their trees: those of Debian 12.
+"""Kernels that the driver also builds against, out of their trees: those of the machine's release.
 
 None of these kernels runs here. Each has its architecture's usual configuration, and is prepared for
 modules. No such kernel is linked, so the exported functions come from its source.
@@ -14,7 +14,9 @@ from pathlib import Path
 from moderato.soc.linux import kernel
 from moderato.toolchain import debian
 from moderato.toolchain.cache import BuildError, artifact, run
+from moderato.toolchain.packages import names
 from moderato.toolchain.project import settings
+from moderato.toolchain.sources import local
 
 # Drivers that select the options that our driver needs, and dependencies of those options.
 OPTIONS = """\
@@ -79,8 +81,13 @@ class Tree:
 
 
 def packages() -> list[str]:
-    """Debian's packages of kernels' sources."""
-    return [name for name in settings()["debian"]["kernels"] if name.startswith("linux-source-")]
+    """Debian's packages of kernels' sources that this release or the user has."""
+    offered = names(["kernels"])
+    return [
+        name
+        for name in settings()["debian"]["kernels"]
+        if name.startswith("linux-source-") and (name in offered or local(f"{name}.tar.xz"))
+    ]
 
 
 def make(source: Path, build: Path, target: Target, *arguments) -> list:

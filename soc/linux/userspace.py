@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The guest's static rv32ima programs, and a C library and compiler for them.
 
-Debian 12 has no C library for rv32, but all its parts: musl's source (rv32 since 1.2.5), a RISC-V
+Debian has no C library for rv32, but all its parts: musl's source (rv32 since 1.2.5), a RISC-V
 cross compiler that can emit rv32, and a bare-metal compiler with a libgcc for rv32im. The same parts
 make a C library for rv64 without an FPU; Debian's needs an FPU.
 """
