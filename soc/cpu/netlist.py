@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The cluster's Verilog: VexRiscv and our Scala, compiled by Maven, run once per configuration."""
 
+import os
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
-from ...toolchain.cache import artifact, run
+from ...toolchain.cache import BuildError, artifact, run
 from ...toolchain.project import cache_root, settings
 from .config import CpuConfig
 
 HERE = Path(__file__).parent
 MODULE = "ModeratoCluster"
 JAVA = ["java", "-Xss8m", "-Xmx2g"]
+OLDEST_JAVA = 17
+DEBIANS_JAVA = Path("/usr/lib/jvm/default-java")
 
 # The files of VexRiscv that the cluster uses. Compiling all files takes twice as long.
 VEXRISCV = [
@@ -98,7 +103,8 @@ def generator(name: str, files: list[str], own: Path | None = None) -> Path:
                 *(f"-D{name}={value}" for name, value in properties.items()),
                 "compile",
                 "dependency:copy-dependencies",
-            ]
+            ],
+            env=java_environment(),
         )
         shutil.rmtree(tree)
 
@@ -113,5 +119,27 @@ def generator(name: str, files: list[str], own: Path | None = None) -> Path:
 
 
 def run_java(made: Path, main: str, words: list, directory: Path):
-    """Run a class that `generator` compiled, in `directory`."""
-    run([*JAVA, "-cp", f"{made}/classes:{made}/jars/*", main, *words], cwd=directory)
+    """Run a class of what `generator` made, in `directory`."""
+    run(
+        [*JAVA, "-cp", f"{made}/classes:{made}/jars/*", main, *words],
+        cwd=directory,
+        env=java_environment(),
+    )
+
+
+def java_environment() -> dict[str, str]:
+    """Variables with which Maven and we run the same Java: Debian's, or else the first one in PATH, and
+    not that of the user's JAVA_HOME. Raises BuildError if this Java is too old."""
+    variables = {"JAVA_HOME": ""}
+    if DEBIANS_JAVA.is_dir():
+        variables = {"JAVA_HOME": str(DEBIANS_JAVA), "PATH": f"{DEBIANS_JAVA}/bin:{os.environ['PATH']}"}
+    path = shutil.which("java", path=variables.get("PATH"))
+    if path:
+        said = subprocess.run([path, "-version"], text=True, capture_output=True).stderr
+        version = re.search(r'version "(\d+)', said)
+        if version and int(version[1]) < OLDEST_JAVA:
+            raise BuildError(
+                f"{path} is Java {version[1]}, but the CPU's generator needs {OLDEST_JAVA} or newer; "
+                "put one first in PATH"
+            )
+    return variables

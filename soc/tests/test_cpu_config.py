@@ -3,9 +3,10 @@
 
 import pytest
 
-from moderato.soc.cpu import CpuConfig
+from moderato.soc.cpu import CpuConfig, netlist
 from moderato.soc.memory import IntegratedRAM, MemoryPort
 from moderato.soc.soc import plic_sources
+from moderato.toolchain.cache import BuildError
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,21 @@ def test_interrupt_lines():
 def test_ram_latency():
     with pytest.raises(ValueError, match="latency = 2"):
         IntegratedRAM(MemoryPort(), 1 << 20, latency=2)
+
+
+def test_java_of_the_system_comes_first(monkeypatch, tmp_path):
+    """An old Java that is first in PATH does not matter on Debian, and is an error elsewhere."""
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.20\" 2023-07-18' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr(netlist, "DEBIANS_JAVA", tmp_path / "jvm")
+    with pytest.raises(BuildError, match="is Java 11, .* needs 17 or newer; put one first in PATH"):
+        netlist.java_environment()
+    own = tmp_path / "jvm/bin/java"
+    own.parent.mkdir(parents=True)
+    own.write_text("#!/bin/sh\necho 'openjdk version \"17.0.15\" 2025-04-15' >&2\n")
+    own.chmod(0o755)
+    found = netlist.java_environment()
+    assert found["JAVA_HOME"] == str(tmp_path / "jvm") and found["PATH"].startswith(str(own.parent))
