@@ -301,6 +301,34 @@ def _status(process: subprocess.Popen) -> int:
         raise
 
 
+NO_NETWORK = (
+    "Could not resolve",
+    "Temporary failure",
+    "Failed to establish",
+    "Network is unreachable",
+    "network connectivity",
+    "Connection refused",
+    "Connection reset",
+    "Connection aborted",
+    "Connection failed",
+    "Could not connect",
+    "Could not transfer artifact",
+    "Unable to connect",
+    "Error reading from server",
+    "Name or service not known",
+    "timed out",
+    "NewConnectionError",
+    "NameResolutionError",
+    "ProxyError",
+    "Cannot initiate the connection",
+)
+
+
+def has_no_network(output: str) -> bool:
+    """Whether apt, pip or Maven failed because of the network."""
+    return any(sign in output for sign in NO_NETWORK)
+
+
 def _failure(command: list, status: int, log: Path, begin: int) -> str:
     with open(log, "rb") as file:
         file.seek(begin if log.is_file() else 0)
@@ -312,7 +340,9 @@ def _failure(command: list, status: int, log: Path, begin: int) -> str:
         kept = f" (whole log: {copy})"
     remedy = f"{'run `./moderato setup`' if are_installed_here() else 'correct the cause'} and try again"
     if "No space left on device" in output:
-        remedy = "free some space, or point MODERATO_CACHE at a larger disk"
+        mend = "free some space, or point MODERATO_CACHE (or TMPDIR) at a larger disk"
+    elif has_no_network(output):
+        mend = "connect this machine to the network, or configure a mirror, and try again"
     words = shlex.join(command)
     words = words if len(words) <= 160 else words[:160] + "…"
     lines = [line.rstrip() for line in output.splitlines() if line.strip()][-TAIL:]

@@ -11,21 +11,28 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
     # Ctrl-C during the imports below prints no traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from . import packages
-from .cache import locked
+from .cache import has_no_network, locked
 from .progress import step
 from .project import ROOT, SKIP, VENV, cache_root, pyproject, settings, skips_packages
 
 STAMP = VENV / "moderato.stamp"  # keys of the environment
 PLACE = VENV / "moderato.place"  # the clone's path when the environment was made
+LISTS = Path("/var/lib/apt/lists")  # also in the launcher
+MEMINFO = Path("/proc/meminfo")
+MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of a container
+SKIP_SPACE = "MODERATO_SKIP_SPACE"
+SKIP_HINT = f"{SKIP_SPACE}=1 skips this check"
 
 
 class InstallError(Exception):
@@ -59,7 +66,6 @@ def install_packages(wanted: list[str], log: Path):
             f"as root, run: apt-get install --no-install-recommends {names}"
         )
     apt = [
-        *root,
         "env",
         "DEBIAN_FRONTEND=noninteractive",
         "apt-get",
@@ -69,9 +75,10 @@ def install_packages(wanted: list[str], log: Path):
         "DPkg::Lock::Timeout=600",
     ]
     with step(f"installing {len(wanted)} Debian packages", "up to 3 minutes"):
-        # update also fails if a third-party archive does not answer. Only install's result counts.
-        call([*apt, "update"], log)
-        if call([*apt, "install", "--no-install-recommends", *wanted], log):
+        # update also fails if a third-party archive does not answer. Only install's result counts. apt
+        # waits for its other locks, but not for that of its lists.
+        call([*root, "flock", LISTS, *apt, "update"], log)
+        if call([*root, *apt, "install", "--no-install-recommends", *wanted], log):
             raise InstallError(f"apt-get could not install the Debian packages: {reason(log)}")
 
 
@@ -130,6 +137,49 @@ def usable(python: Path) -> bool:
     return subprocess.run([python, "-P", "-m", "pip", "--version"], capture_output=True).returncode == 0
 
 
+# Space --------------------------------------------------------------------------------------------
+
+
+def require_space(needs: list[str], packages: float, environment: bool):
+    """Raise InstallError if what a first run makes does not fit: the share `packages` of the Debian
+    packages, .venv if `environment`, the builds if the cache has no kernel."""
+    if os.environ.get(SKIP_SPACE):
+        return
+    sizes = settings()["space"]
+    builds = "linux" in needs and not (cache_root() / "linux").is_dir()
+    wanted: dict[int, list] = {}  # by file system: [GB, one of the folders]
+    for folder, size in (
+        (Path("/usr"), sizes["packages"] * packages),
+        (ROOT, sizes["environment"] * environment),
+        (cache_root(), sizes["builds"] * builds),
+    ):
+        there = next(path for path in (folder, *folder.parents) if path.exists())
+        entry = wanted.setdefault(there.stat().st_dev, [0, there])
+        entry[0] += size
+    for size, folder in wanted.values():
+        disk = os.statvfs(folder)
+        free = disk.f_bavail * disk.f_frsize / 1e9
+        if disk.f_blocks and free < size:  # some network file systems give no size
+            raise InstallError(
+                f"this run needs {size:.1f} GB of disk at {folder}, and {free:.1f} GB are free; free "
+                f"some space, or point MODERATO_CACHE at a larger disk; {SKIP_HINT}"
+            )
+    if builds and (free := free_memory()) < sizes["memory"]:
+        raise InstallError(
+            f"the builds need {sizes['memory']} GB of memory, and {free:.1f} GB are free; stop other "
+            f"programs, or add swap space; {SKIP_HINT}"
+        )
+
+
+def free_memory() -> float:
+    """GB that programs can still get, with swap space, and within the container's limit."""
+    lines = dict(line.split(":") for line in MEMINFO.read_text().splitlines())
+    free = [sum(int(lines[name].split()[0]) * 1024 for name in ("MemAvailable", "SwapFree"))]
+    with contextlib.suppress(OSError, ValueError):  # no limit, or none that is visible
+        free.append(int(MEMORY_LIMIT.read_text()))
+    return min(free) / 1e9
+
+
 # Helpers ------------------------------------------------------------------------------------------
 
 
@@ -144,33 +194,21 @@ def call(command: list, log: Path, failure: str = "") -> int:
     return status
 
 
-NO_NETWORK = (
-    "Could not resolve",
-    "Temporary failure",
-    "Failed to establish",
-    "Network is unreachable",
-    "Connection refused",
-    "Could not connect",
-    "Name or service not known",
-    "timed out",
-    "NewConnectionError",
-    "NameResolutionError",
-    "Cannot initiate the connection",
-)
-
-
 def reason(log: Path) -> str:
     """The likely cause of a failure, from the end of the log, with a remedy."""
     tail = log.read_text(errors="replace")[-20000:]
-    if any(sign in tail for sign in NO_NETWORK):
+    if "No space left on device" in tail or "enough free space" in tail:
+        return f"a disk is full; free some space (also in {tempfile.gettempdir()}) and try again ({log})"
+    if has_no_network(tail):
         return f"no network; connect this machine, or configure a mirror, and try again ({log})"
-    if "No space left on device" in tail:
-        return f"the disk is full; free some space and try again ({log})"
+    if "Read-only file system" in tail or "Permission denied: " in tail:
+        return f"{ROOT} is not writable; make it writable, or use a clone that is ({log})"
     if "sudo:" in tail:
         return f"sudo failed; run as root, or let this user use sudo ({log})"
-    lines = [line.strip() for line in tail.splitlines() if line.startswith(("E:", "ERROR"))]
+    lines = [line.strip() for line in tail.splitlines() if line.startswith(("E:", "ERROR", "error:"))]
     first = lines[0] if lines else "see the log"
-    if "Unable to locate package" in first:  # Debian 12 has Linux 6.12 among its security updates
+    # Debian 12 has Linux 6.12 among its security updates.
+    if "Unable to locate package" in first or "no installation candidate" in first:
         first += "; apt's sources need all of the release: main, updates and security"
     return f"{first} ({log})"
 
@@ -185,7 +223,9 @@ def main(arguments: list[str]) -> int:
         return missing_packages(wanted) if packages.are_installed_here() else []
 
     try:
-        if not missing() and environment_is_made(extras):
+        lacking, is_made = missing(), environment_is_made(extras)
+        require_space(needs, len(lacking) / len(wanted), not is_made)
+        if not lacking and is_made:
             return 0
         log = cache_root() / "setup.log"
         log.parent.mkdir(parents=True, exist_ok=True)

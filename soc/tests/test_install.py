@@ -4,6 +4,7 @@
 import os
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,6 +25,7 @@ def machine(tmp_path, monkeypatch):
     program("dpkg-query", "exit 1")
     program("apt-get", "exit 0")
     program("env", 'while case $1 in *=*) true;; *) false;; esac; do shift; done; exec "$@"')
+    program("flock", 'shift; exec "$@"')
     program("dirname", 'exec /usr/bin/dirname "$@"')
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path / "cache"))
@@ -33,6 +35,7 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setattr(install, "PLACE", tmp_path / "venv/moderato.place")
     system(monkeypatch, tmp_path, "VERSION_CODENAME=bookworm")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setenv("MODERATO_SKIP_SPACE", "1")
     yield program
     packages.release.cache_clear()
 
@@ -50,8 +53,17 @@ def fails(capsys) -> str:
     return capsys.readouterr().err.splitlines()[-1]
 
 
-def test_no_network(machine, capsys):
-    machine("apt-get", 'echo "E: Failed to fetch: Temporary failure resolving" >&2; exit 100')
+@pytest.mark.parametrize(
+    "output",
+    [
+        "E: Failed to fetch: Temporary failure resolving",
+        "E: Failed to fetch http://m/p.deb  Unable to connect to proxy:3128: [IP: 192.0.2.1 3128]",
+        "E: Failed to fetch http://m/p.deb  Error reading from server. Remote end closed connection",
+        "error: incomplete-download\nnote: This is an issue with network connectivity, not pip.",
+    ],
+)
+def test_no_network(machine, capsys, output):
+    machine("apt-get", f'echo "{output}" >&2; exit 100')
     assert "no network; connect this machine" in fails(capsys)
 
 
@@ -114,6 +126,50 @@ def test_skips_packages_that_a_release_lacks(machine, monkeypatch, tmp_path):
     assert "get it from Debian" in packages.how_to_install("linux-source-6.12")
 
 
+@pytest.fixture
+def small_machine(machine, monkeypatch, tmp_path):
+    """A machine whose memory and disk the tests choose, and whose apt fails."""
+    machine("apt-get", "echo E: apt ran; exit 100")
+    monkeypatch.delenv("MODERATO_SKIP_SPACE")
+    monkeypatch.setattr(install, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(install, "MEMORY_LIMIT", tmp_path / "limit")
+
+    def space(disk=100, memory=0, swap=100, limit=None):
+        """In GB."""
+        monkeypatch.setattr(
+            os, "statvfs", lambda path: SimpleNamespace(f_bavail=disk, f_frsize=10**9, f_blocks=disk)
+        )
+        install.MEMINFO.write_text(
+            f"MemTotal: 9 kB\nMemAvailable: {memory * 10**9 // 1024} kB\n"
+            f"SwapFree: {swap * 10**9 // 1024} kB\n"
+        )
+        install.MEMORY_LIMIT.write_text(f"{limit * 10**9}\n" if limit else "max\n")
+
+    return space
+
+
+def test_too_little_disk(small_machine, capsys, monkeypatch):
+    small_machine(disk=1)
+    line = fails(capsys)
+    assert "GB of disk" in line and "1.0 GB are free" in line and "MODERATO_CACHE" in line
+    monkeypatch.setenv("MODERATO_SKIP_SPACE", "1")
+    assert "apt ran" in fails(capsys)
+
+
+def test_too_little_memory(small_machine, capsys, tmp_path):
+    """Swap space counts; a container's limit may be lower than the machine's memory."""
+    small_machine(memory=1, swap=0)
+    line = fails(capsys)
+    assert "GB of memory, and 1.0 GB are free" in line and "MODERATO_SKIP_SPACE=1" in line
+    small_machine(limit=1)
+    assert "1.0 GB are free" in fails(capsys)
+    small_machine()
+    assert "apt ran" in fails(capsys)
+    small_machine(memory=1, swap=0)
+    (tmp_path / "cache/linux").mkdir(parents=True)  # the builds are made
+    assert "apt ran" in fails(capsys)
+
+
 def test_neither_root_nor_sudo(machine, capsys, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     line = fails(capsys)
@@ -128,7 +184,13 @@ def test_sudo_fails(machine, capsys, monkeypatch):
 
 def test_full_disk(machine, capsys):
     machine("apt-get", 'echo "write error: No space left on device" >&2; exit 100')
-    assert "the disk is full" in fails(capsys)
+    assert "a disk is full" in fails(capsys)
+
+
+def test_read_only_clone(machine, capsys):
+    """The folder of .venv cannot be made."""
+    machine("apt-get", "echo \"Error: [Errno 30] Read-only file system: '/moderato/.venv'\"; exit 1")
+    assert f"{ROOT} is not writable" in fails(capsys)
 
 
 @pytest.mark.parametrize("place", ["/proc/none", "/dev/null", "/dev/null/none"])
