@@ -37,6 +37,13 @@ def test_ruff_format():
     assert found.returncode == 0, found.stdout + found.stderr
 
 
+def test_types():
+    found = subprocess.run(
+        [sys.executable, "-m", "pyright", "--project", ROOT], capture_output=True, text=True
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
 def test_spelling():
     """codespell finds words of a list of common mistakes, so it accepts rare words."""
     command = [sys.executable, "-m", "codespell_lib", *project.git("ls-files").splitlines()]

@@ -43,11 +43,12 @@ def rewrite(captures: Sequence[Sequence[Frame]]) -> Rewritten | None:
     ends = _ends(captures)
     if not ends:
         return None
-    made = Rewritten(tuple(str(IPv4Address(end)) for end in ends))
+    first, other = (str(IPv4Address(end)) for end in ends)
+    made = Rewritten((first, other))
     for capture, frames in enumerate(captures):
         for frame in frames:
             between = _between(frame)
-            if between not in (ends, ends[::-1]):
+            if between not in (ends, _back(ends)):
                 made.left_out[_kind(frame)] += 1
                 continue
             port = ends.index(between[0])
@@ -64,16 +65,20 @@ def _ends(captures: Sequence[Sequence[Frame]]) -> Ends | None:
     of both are where they enter."""
     counts = [Counter(filter(None, map(_between, frames))) for frames in captures]
     together = sum(
-        (Counter({tuple(sorted(ends)): count}) for each in counts for ends, count in each.items()),
+        (Counter({min(ends, _back(ends)): count}) for each in counts for ends, count in each.items()),
         Counter(),
     )
     if not together:
         return None
     ((pair, _),) = together.most_common(1)
-    ways = [pair, pair[::-1]]
+    ways = [pair, _back(pair)]
     if all(captures):
-        return max(ways, key=lambda way: counts[0][way] + counts[1][way[::-1]])
+        return max(ways, key=lambda way: counts[0][way] + counts[1][_back(way)])
     return next(ends for ends in counts[0] if ends in ways)
+
+
+def _back(ends: Ends) -> Ends:
+    return ends[1], ends[0]
 
 
 def _between(frame: Frame) -> Ends | None:
@@ -114,8 +119,10 @@ def _kind(frame: Frame) -> str:
 
 
 def _transport(frame: Frame) -> tuple[int, int] | None:
-    """Protocol and place of what follows the IPv4 header, or None in a later fragment."""
+    """Protocol and place of what follows the IPv4 header. None without one, and in a later fragment."""
     start = _packet(frame)
+    if start is None:
+        return None
     (fragment,) = struct.unpack_from(">H", frame.octets, start + FRAGMENT)
     if fragment & OFFSET:
         return None
@@ -132,10 +139,12 @@ def _quotes(frame: Frame) -> bool:
 def _mapped(frame: Frame, port: int) -> Frame:
     """From the tester at a port to the one at the other, by the router's address at this port."""
     octets, start = bytearray(frame.octets), _packet(frame)
+    assert start is not None, "rewrite() maps IPv4 packets only"
     octets[:12] = _mac(ROUTER[port].mac) + _mac(TESTER[port].mac)
     addresses = slice(start + ADDRESSES, start + IPV4_HEADER)
     before = bytes(octets[addresses])
-    octets[addresses] = b"".join(IPv4Address(TESTER[each].ipv4).packed for each in (port, 1 - port))
+    after = b"".join(IPv4Address(TESTER[each].ipv4).packed for each in (port, 1 - port))
+    octets[addresses] = after
     sums = [start + CHECKSUM]
     match _transport(frame):
         case (protocol, at) if protocol in SUMMED:
@@ -145,7 +154,7 @@ def _mapped(frame: Frame, port: int) -> Frame:
             if place + 2 <= min(end, len(octets)) and not without:
                 sums.append(place)
     for place in sums:
-        value = changed(struct.unpack_from(">H", octets, place)[0], before, octets[addresses])
+        value = changed(struct.unpack_from(">H", octets, place)[0], before, after)
         if place != sums[0] and octets[start + PROTOCOL] == UDP:
             value = value or 0xFFFF
         struct.pack_into(">H", octets, place, value)

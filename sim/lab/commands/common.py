@@ -3,6 +3,7 @@
 
 import argparse
 import dataclasses
+import os
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
@@ -282,12 +283,8 @@ def same(one: Path, other: Path) -> bool:
     numbers = [outputs.descriptor(path) for path in (one, other)]
     if any(number is not None for number in numbers):
         return numbers[0] == numbers[1]
-    places = [outputs.final(path) for path in (one, other)]
-    return (
-        places[0] == places[1]
-        or all(place.exists() for place in places)
-        and places[0].samefile(places[1])
-    )
+    resolved = os.path.realpath(one) == os.path.realpath(other)
+    return resolved or one.exists() and other.exists() and one.samefile(other)
 
 
 def nic(options) -> str:

@@ -237,6 +237,7 @@ def publish(studies: Iterable[str], folder: Path, docs: Path):
             file.write_bytes(gzip.compress(trials.read_bytes(), mtime=0))
     for name in made_folders(folder):
         with outputs.replacing_folder(data / name, [KEPT]) as kept:
+            assert kept is not None
             for file in (folder / name).glob(KEPT):
                 shutil.copy(file, kept)
     report(

@@ -141,6 +141,7 @@ def _importable(folder: Path) -> Path:
 
 def _pass_on(name: str, process: subprocess.Popen, result: Path):
     """What a command says on standard error, with its side; but not of the file that nobody keeps."""
+    assert process.stderr is not None
     for line in process.stderr:
         if str(result) in line:
             continue

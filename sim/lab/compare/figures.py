@@ -111,7 +111,7 @@ def _word(value) -> str:
 
 def figures(result: dict) -> dict[str, float]:
     """By name, in the order in which people read them; what was not measured is left out."""
-    found = {"profile": _of_profile, "transfer": _of_transfer}.get(kind(result), _of_trial)(result)
+    found = {"profile": _of_profile, "transfer": _of_transfer}.get(kind(result) or "", _of_trial)(result)
     return {name: value for name, value in found.items() if value is not None}
 
 

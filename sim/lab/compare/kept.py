@@ -263,7 +263,7 @@ def differences(there: Mapping, now: Mapping) -> list[str]:
 def changed(commit: str | None) -> str:
     """The files that differ from the commit at which the figures were made."""
     since = project.git("diff", "--name-only", commit, "--", ".", *NO_INPUTS) if commit else None
-    if since is None:
+    if commit is None or since is None:
         return f"Commit {commit} is not in this clone, so the changed files are unknown."
     others = project.git("ls-files", "--others", "--exclude-standard", "--", ".", *NO_INPUTS)
     names = sorted({*since.splitlines(), *others.splitlines()})

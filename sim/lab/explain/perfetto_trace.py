@@ -14,7 +14,8 @@ class Trace:
     def __init__(self):
         self._builder = TraceProtoBuilder()
         self._tracks = 0
-        self._events: list[tuple[int, int, int, str, dict]] = []  # time, kind, track, name, details
+        # time, kind, track, name, details
+        self._events: list[tuple[int, TrackEvent.Type, int, str, dict]] = []
         self._flows: dict[str, int] = {}
 
     def track(self, name: str, group: int | None = None, counter: bool = False) -> int:

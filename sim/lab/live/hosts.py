@@ -165,7 +165,7 @@ def _tap(name: str) -> int:
         }
         raise LabError(
             f"no TAP device can be made: {TUN}: {error.strerror}; "
-            + mend.get(error.errno, "run it as root")
+            + mend.get(error.errno or 0, "run it as root")
         ) from error
     return tap
 

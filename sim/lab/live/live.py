@@ -80,7 +80,7 @@ def live(request: Request) -> int:
 
 def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts, watching: dict) -> Box:
     """What a box has in a session, besides its wire."""
-    taps = list(beside.taps)
+    taps: list[int | None] = [*beside.taps]
     if request.boxes > 1:
         taps[1 - number] = None
     fields = {
@@ -93,9 +93,9 @@ def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts, wa
     }
     if request.until is not None:
         fields["until"] = request.until
-    if request.typed[number] is not None:
-        fields["keys"] = request.typed[number] + "\n"
-    return box.with_fields([*filter(lambda tap: tap is not None, taps), *_window(watching)], **fields)
+    if (typed := request.typed[number]) is not None:
+        fields["keys"] = typed + "\n"
+    return box.with_fields([*(tap for tap in taps if tap is not None), *_window(watching)], **fields)
 
 
 def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts, pipes: Sequence[int]) -> int:
@@ -203,11 +203,11 @@ def run(
             GuestOutput(made[0].ready.machine.sys_clk_hz) as output,
         ):
             output.live = False  # the terminal is the command's
-            running, process = boxes.Running(made, sessions, output), None
+            running, process, status = boxes.Running(made, sessions, output), None, None
             try:
                 process = beside.start(command, stdout)
                 running.when_ended(process.kill)
-                process.wait()
+                status = process.wait()
             except KeyboardInterrupt:
                 stopped = True  # the session ends as it does with its command: nothing is cut short
             finally:
@@ -222,7 +222,7 @@ def run(
                 if not over:
                     raise KeyboardInterrupt
             replies = running.result()
-    status = None if ended or stopped else process.returncode
+    status = None if ended or stopped else status
     return status if status is None or status >= 0 else 128 - status, replies, stopped
 
 

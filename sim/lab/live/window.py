@@ -46,6 +46,7 @@ def opened(about: dict) -> Iterator[int]:
             pass_fds=[theirs.fileno()],
         )
         theirs.close()
+        assert process.stdout is not None
         with process.stdout:
             address = process.stdout.readline().strip()
         if not address:

@@ -145,7 +145,7 @@ def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
     for path, frames in zip(inputs, entered):
         for number, pair in enumerate(itertools.pairwise(frames), 2):
             early = pair[0].nanoseconds - pair[1].nanoseconds
-            if early > 0:
+            if path and early > 0:
                 raise UsageError(
                     f"{path}: record {number} is {early / 1000:g} us before record "
                     f"{number - 1}; sort it: reordercap {path.name} NEW"

@@ -49,10 +49,11 @@ class Trial:
     @property
     def seconds(self) -> float:
         """Simulated time in which the frames are offered."""
+        assert self.frame_bytes is not None and self.load_percent is not None
         return self.frames / frame_rate(self.frame_bytes, self.load_percent, self.link_mbps)
 
 
-def frame_rate(frame_bytes: int, load_percent: float, link_mbps: int) -> float:
+def frame_rate(frame_bytes: float, load_percent: float, link_mbps: int) -> float:
     """Frames per second that a load offers to one port."""
     return link_mbps * 1e6 / ((frame_bytes + OVERHEAD) * 8) * load_percent / 100
 
@@ -124,7 +125,7 @@ class Result:
         trial = self.trial
         return (
             None
-            if trial.load_percent is None
+            if trial.frame_bytes is None or trial.load_percent is None
             else trial.traffic.ports * frame_rate(trial.frame_bytes, trial.load_percent, trial.link_mbps)
         )
 
@@ -136,9 +137,8 @@ class Result:
     def dropped_elsewhere(self) -> int:
         """Received, not forwarded, and in none of the counters: queues' drops, or wrong frames."""
         return (
-            self.total("received")
+            sum(port.received - port.forwarded for port in self.ports)
             + self.by_hardware
-            - self.total("forwarded")
             - (self.delivered or 0)
             - self.backlog_dropped
             - self.tx_dropped

@@ -35,6 +35,7 @@ def begin(trial: Trial, ready: State, session: Session) -> tuple[guest.Counters,
     if not hands_over(trial.variant):
         return ready.counters(), 0
     of = ready.machine
+    assert trial.frame_bytes is not None
     learn(session, of.sys_clk_hz, trial.frame_bytes, trial.link_mbps, trial.traffic, of.system.ethtool)
     return read_counters(session)[0], guest.forwarded(session)
 
@@ -109,6 +110,7 @@ def evaluate(
     wall_seconds: float,
 ) -> Result:
     """The figures of a trial. `reply`: moderato-sim's; `problems`: those of the counters."""
+    assert trial.frame_bytes is not None
     window = reply["window"]
     clocks = max(1, window["end_cycle"] - window["start_cycle"])  # 0 if a single frame is offered
     kernel = after.since(before)

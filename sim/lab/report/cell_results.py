@@ -3,7 +3,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..rfc2544 import metrics
@@ -102,7 +102,7 @@ def _step(task: dict) -> int:
 # Model --------------------------------------------------------------------------------------------
 
 
-def frame_times(found: dict[Cell, Throughput], variant: str) -> dict[int, float]:
+def frame_times(found: Mapping[Cell, Throughput], variant: str) -> dict[int, float]:
     """Microseconds per frame by size, of the sizes at which the device is the limit."""
     return {
         size: 1e6 / answer.rate
@@ -111,7 +111,7 @@ def frame_times(found: dict[Cell, Throughput], variant: str) -> dict[int, float]
     }
 
 
-def models(found: dict[Cell, Throughput]) -> dict[str, model.Model]:
+def models(found: Mapping[Cell, Throughput]) -> dict[str, model.Model]:
     """By variant; one with too few sizes is missing."""
     fits = {variant: model.fit(frame_times(found, variant)) for variant, _ in found}
     return {variant: line for variant, line in fits.items() if line}

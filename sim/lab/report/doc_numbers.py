@@ -154,7 +154,7 @@ def by_hand() -> dict[str, str]:
 def rows(caption: str, head: bool = False) -> list[list[str]]:
     """The cells of a table of docs/tables.md, whose caption begins so."""
     text = (ROOT / "docs/tables.md").read_text()
-    table = re.search(rf"(?:\*\*|<summary>){re.escape(caption)}[^\n]*\n+((?:\|.*\n)+)", text)[1]
+    table, *_ = re.findall(rf"(?:\*\*|<summary>){re.escape(caption)}[^\n]*\n+((?:\|.*\n)+)", text)
     first, _, *body = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()
     ]

@@ -185,8 +185,7 @@ def latency(records: Records, found: Mapping[Cell, Throughput]) -> Plot | None:
     for panel, size in zip(axes, sizes):
         for variant in records.variants:
             answer = found.get((variant, size))
-            us = metrics.latency_us(answer.record) if answer else []
-            if us:
+            if answer and (us := metrics.latency_us(answer.record)):
                 panel.plot(
                     us, range(101), **look(variant, records.variants), markevery=[0, 25, 50, 75, 100]
                 )
@@ -288,7 +287,7 @@ def _fit(
     """Throughputs by frame size, and the model's line if there is one."""
     if line:
         panel.plot(SIZES, [line.mbps(size, link_mbps) for size in SIZES], linestyle=linestyle, **style)
-    panel.plot(points.keys(), points.values(), marker="o", linestyle="none", **style)
+    panel.plot([*points], [*points.values()], marker="o", linestyle="none", **style)
     for size, mbps in points.items():
         says = f", model {line.mbps(size, link_mbps):.2f}" if line else ""
         tip(panel, size, mbps, f"{title}, {size} bytes: {mbps:.2f} Mb/s{says}")
@@ -306,10 +305,10 @@ def _curves(
     """A line per variant: `value` over the offered rate; None where it has no meaning."""
     for variant in records.variants:
         points = [
-            (metrics.offered(record), value(record), record)
+            (metrics.offered(record), y, record)
             for record in curves.get((variant, size), [])
+            if (y := value(record)) is not None
         ]
-        points = [point for point in points if point[1] is not None]
         if not points:
             continue
         panel.plot([x for x, *_ in points], [y for _, y, _ in points], **look(variant, records.variants))

@@ -86,7 +86,7 @@ def _in_turn(records: Sequence[dict]) -> list[dict]:
 
 
 def _place(record: dict) -> tuple[float, float]:
-    return _p99(record), _busy(record)
+    return record["latency_ns"]["p99"] / 1000, _busy(record)
 
 
 def _said(record: dict) -> str:

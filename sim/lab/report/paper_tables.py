@@ -176,7 +176,7 @@ def _ours(found: Mapping[Cell, Throughput], variant: str, size: int) -> Value:
 
 def _theirs(variant: str, size: int) -> Value:
     mbps = paper.throughput().get((variant, size))
-    return mbps and (mbps, mbps >= paper.LINK_MBPS)
+    return (mbps, mbps >= paper.LINK_MBPS) if mbps else None
 
 
 def _ratio(value: Value, base: Value) -> Value:
@@ -292,7 +292,7 @@ def table4(
     for variant in records.variants:
         our, their = models.get(variant), theirs.get(variant)
         us = frame_times(found, variant)
-        worst = our and max(abs(our.us(size) / value - 1) for size, value in us.items())
+        worst = max(abs(our.us(size) / value - 1) for size, value in us.items()) if our else 0
         rows.append(
             [
                 variant,

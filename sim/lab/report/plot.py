@@ -10,7 +10,7 @@ import functools
 import io
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -27,7 +27,7 @@ from matplotlib.transforms import Bbox
 from ..show import outputs
 
 INK = "#010203"  # placeholder for the colour of text; occurs nowhere else
-STYLE = {
+STYLE: dict = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 9,
@@ -68,26 +68,23 @@ LOOKS = {
 }
 MORE_LOOKS = (("#808080", "X"), ("#6B8E23", "p"), ("#008B8B", "d"), ("#B22222", "8"))
 HIT_SIZE = 11  # points: the area of a data point that shows its tooltip
-TIP = "_tip"  # label of such a point; the underscore keeps it out of legends
+TIP = "_tip "  # how the label of such a point begins; the underscore keeps it out of legends
 DPI = 160
 WIDTH = 9  # inches of a figure that is as wide as the page,
 NARROW = 5.4  # and of one that can be read whole on a telephone
 LEGEND_COLUMNS = {WIDTH: 7, NARROW: 3}
 MARK = 3  # pixels from the middle of a data point to its edge
 LABEL_SIZE = 7  # points
-# Of a word, as seen from its data point: the offset in points, and what of it is there.
-LABEL_PLACES = tuple(
-    ((x, y), {"ha": ha, "va": va})
-    for x, y, ha, va in (
-        (4, 2, "left", "bottom"),
-        (4, -2, "left", "top"),
-        (-4, 2, "right", "bottom"),
-        (-4, -2, "right", "top"),
-        (0, 5, "center", "bottom"),
-        (0, -5, "center", "top"),
-        (0, 12, "center", "bottom"),
-        (0, -12, "center", "top"),
-    )
+# Where a word can be: its offset in points from its data point, and its alignment.
+LABEL_PLACES = (
+    (4, 2, "left", "bottom"),
+    (4, -2, "left", "top"),
+    (-4, 2, "right", "bottom"),
+    (-4, -2, "right", "top"),
+    (0, 5, "center", "bottom"),
+    (0, -5, "center", "top"),
+    (0, 12, "center", "bottom"),
+    (0, -12, "center", "top"),
 )
 
 SVG = "http://www.w3.org/2000/svg"
@@ -118,7 +115,7 @@ class Plot:
         owners = _name_lines(self.figure) if live else {}
         for line in _tips(self.figure):
             line.set_visible(live)
-        with matplotlib.rc_context(STYLE | {"svg.hashsalt": self.name}):
+        with matplotlib.rc_context({**STYLE, "svg.hashsalt": self.name}):
             self.figure.savefig(
                 buffer,
                 format="svg",
@@ -126,9 +123,10 @@ class Plot:
                 metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),
             )
         root = ElementTree.fromstring(buffer.getvalue())
-        _tooltips(root, self.figure.tips)
+        if live:
+            _tooltips(root, self.figure)
         for group in root.iter(f"{{{SVG}}}g"):
-            if owner := owners.get(group.get("id")):
+            if owner := owners.get(group.get("id", "")):
                 group.set("data-variant", owner)
         _slim(root)
         _accessible(root, self.caption)
@@ -155,9 +153,10 @@ def _name_lines(figure: Figure) -> dict[str, str]:
     for axes in figure.axes:
         owner = None
         for line in axes.lines:
-            if line.get_label() != TIP:
-                owner = line.get_label() if line.get_marker() != "None" else None
-                line.set_gid(f"line{next(number)}")
+            label = str(line.get_label())
+            if not label.startswith(TIP):
+                owner = label if line.get_marker() != "None" else None
+            line.set_gid(f"line{next(number)}")
             if owner and not owner.startswith("_"):
                 owners[line.get_gid()] = owner
         for text in axes.texts:
@@ -168,7 +167,7 @@ def _name_lines(figure: Figure) -> dict[str, str]:
 
 
 def _tips(figure: Figure) -> list[Line2D]:
-    return [line for axes in figure.axes for line in axes.lines if line.get_label() == TIP]
+    return [line for axes in figure.axes for line in axes.lines if str(line.get_label()).startswith(TIP)]
 
 
 def with_ids(svg: str, prefix: str) -> str:
@@ -176,9 +175,10 @@ def with_ids(svg: str, prefix: str) -> str:
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
 
 
-def _tooltips(root: ElementTree.Element, tips: dict[str, str]):
+def _tooltips(root: ElementTree.Element, figure: Figure):
+    tips = {line.get_gid(): str(line.get_label()).removeprefix(TIP) for line in _tips(figure)}
     for group in root.iter(f"{{{SVG}}}g"):
-        text = tips.get(group.get("id"))
+        text = tips.get(group.get("id", ""))
         if text:
             title = ElementTree.Element(f"{{{SVG}}}title")
             title.text = text
@@ -231,7 +231,6 @@ def panels(
     inches."""
     rows = -(-count // columns)
     figure = Figure(figsize=(width, height * rows + 0.7))
-    figure.tips = {}
     axes = list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
     for unused in axes[count:]:
         unused.remove()
@@ -250,9 +249,6 @@ def look(variant: str, variants: Sequence[str]) -> dict:
 
 def tip(axes: Axes, x: float, y: float, text: str):
     """A tooltip around a data point."""
-    tips = axes.figure.tips
-    name = f"tip{len(tips)}"
-    tips[name] = text
     axes.plot(
         [x],
         [y],
@@ -262,9 +258,8 @@ def tip(axes: Axes, x: float, y: float, text: str):
         alpha=0,
         markeredgewidth=0,
         color="#ffffff",
-        gid=name,
         zorder=10,
-        label=TIP,
+        label=TIP + text,
     )
 
 
@@ -286,13 +281,14 @@ def labels(figure: Figure, points: Sequence[Sequence[tuple[float, float, str, st
     for axes, here in zip(figure.axes, points):
         taken = [_around(axes.transData.transform((x, y)), MARK) for x, y, *_ in here]
         for number, (x, y, word, variant) in enumerate(here):
-            for offset, align in LABEL_PLACES:
+            for right, up, ha, va in LABEL_PLACES:
                 text = axes.annotate(
                     word,
                     (x, y),
-                    offset,
+                    (right, up),
                     textcoords="offset points",
-                    **align,
+                    ha=ha,
+                    va=va,
                     fontsize=LABEL_SIZE,
                     label=variant,
                 )
@@ -308,7 +304,7 @@ def labels(figure: Figure, points: Sequence[Sequence[tuple[float, float, str, st
                 text.remove()
 
 
-def _around(place: tuple[float, float], radius: float) -> Bbox:
+def _around(place: Iterable[float], radius: float) -> Bbox:
     """A square, in pixels of the canvas."""
     return Bbox([[each - radius for each in place], [each + radius for each in place]])
 

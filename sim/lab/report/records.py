@@ -91,7 +91,7 @@ def load(files: Sequence[Path]) -> Records:
                 f"{file} does not exist; make trials with `./moderato rfc2544`, or name "
                 "a file of its records with --results"
             )
-        lines = written(file) or list(store.lines(file))
+        lines: list[dict | None] = [*(written(file) or store.lines(file))]
         found |= {record["key"]: record for record in lines if record}
         if None in lines:
             notes.append(f"{lines.count(None)} line(s) of {file.name} are cut off and left out")

@@ -117,7 +117,7 @@ def start_step(grid: Grid, alike: Sequence[float], before: float | None) -> int:
 # Frame loss rate (26.3) ---------------------------------------------------------------------------
 
 
-def loss(cell: Cell, loads: list[float], phase: float) -> Generator[Task, dict, list[dict]]:
+def loss(cell: Cell, loads: Sequence[float], phase: float) -> Generator[Task, dict, list[dict]]:
     """The records of the given loads, in percent of the line rate."""
     records = []
     for load in loads:

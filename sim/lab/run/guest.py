@@ -55,9 +55,8 @@ class Counters:
         def minus(new, old):
             return [n - o for n, o in zip(new, old)] if isinstance(new, list) else new - old
 
-        return Counters(
-            **{name: minus(value, getattr(before, name)) for name, value in vars(self).items()}
-        )
+        counted: dict = {name: minus(value, getattr(before, name)) for name, value in vars(self).items()}
+        return Counters(**counted)
 
 
 def parse(text: str) -> Counters:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from moderato.toolchain.cache import artifact, key
@@ -35,17 +35,18 @@ TIMEOUT = 20  # and in which it has to answer
 STEP = 2  # seconds between looks whether a worker is left
 RETRIES = 2  # of a trial whose worker went away
 
+Result = TypeVar("Result")
 # A job gets a function to report its share done, from 0 to 1.
-Job = Callable[[Callable[[float], None]], object]
+Job = Callable[[Callable[[float], None]], Result]
 
 
 def run_all(
-    jobs: Sequence[tuple[str, Job]],
+    jobs: Sequence[tuple[str, Job[Result]]],
     what: str = "trials",
-    found: dict[int, object] | None = None,
+    found: dict[int, Result] | None = None,
     known: Sequence[str] = (),
     cores: int | None = None,
-) -> list:
+) -> list[Result]:
     """The results of named jobs, in their order. The first failure ends the others and is raised.
 
     found: gets each result when its job ends, by the job's number: after a failure or a stop it has
@@ -86,15 +87,17 @@ def run_all(
 class Task(Protocol):
     """A trial: what it is called, and what its record depends on."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def key(self, ready: "State") -> str: ...
 
 
+T = TypeVar("T", bound=Task)
 # Yields tasks and takes their records; what it returns is the series' result.
-Series = Generator[Task, dict, object]
+Series = Generator[T, Any, object]
 # Makes a task's record in a session; gets sys_clk in Hz, and a function for the share done.
-Work = Callable[[Task, Session, int, Callable[[float], None]], dict]
+Work = Callable[[T, Session, int, Callable[[float], None]], dict]
 
 
 class Runner:
@@ -104,9 +107,9 @@ class Runner:
 
     def run(
         self,
-        series: Mapping[tuple, Series],
-        work: Work,
-        ready: Callable[[Task], "State"],
+        series: Mapping[tuple, Series[T]],
+        work: Work[T],
+        ready: Callable[[T], "State"],
         store: Store,
         what: str = "searches",
         found: dict | None = None,
@@ -120,7 +123,7 @@ class Runner:
         results = {} if found is None else found
         known, jobs = [], []
 
-        def advance(each: tuple, record: dict | None = None) -> "tuple[Task, State] | None":
+        def advance(each: tuple, record: dict | None = None) -> "tuple[T, State] | None":
             """Go on with a series as far as records are known; its next trial."""
             while True:
                 try:
@@ -133,7 +136,7 @@ class Runner:
                 if record is None:
                     return task, state
 
-        def finish(each: tuple, trial: "tuple[Task, State] | None", share: Callable[[float], None]):
+        def finish(each: tuple, trial: "tuple[T, State] | None", share: Callable[[float], None]):
             while trial:
                 task, state = trial
                 made = self.trial(work, task, state, share)
@@ -151,7 +154,7 @@ class Runner:
             run_all(jobs, what, known=known, cores=self.cores)
         return {each: results[each] for each in series}
 
-    def trial(self, work: Work, task: Task, state: "State", share: Callable[[float], None]) -> dict:
+    def trial(self, work: Work[T], task: T, state: "State", share: Callable[[float], None]) -> dict:
         """A task's record."""
         return _record(
             work, task, state.machine.simulator, state.checkpoint, state.machine.sys_clk_hz, share
@@ -163,8 +166,8 @@ def _title(series: tuple) -> str:
 
 
 def _record(
-    work: Work,
-    task: Task,
+    work: Work[T],
+    task: T,
     simulator: Path,
     checkpoint: Path,
     sys_clk_hz: int,
@@ -227,7 +230,7 @@ class Workers(Runner):
         self._require_workers()
         self.cores = sum(client.nthreads().values())
 
-    def trial(self, work: Work, task: Task, state: "State", share: Callable[[float], None]) -> dict:
+    def trial(self, work: Work[T], task: T, state: "State", share: Callable[[float], None]) -> dict:
         from distributed import KilledWorker
 
         for attempt in range(RETRIES + 1):  # dask forgets late a key that it cancelled

@@ -68,7 +68,7 @@ class Session:
         self,
         simulator: Path,
         restore: Path | None = None,
-        load: list[tuple[Path, int]] = (),
+        load: Sequence[tuple[Path, int]] = (),
         console: Path | None = None,
         progress: Callable[[dict], None] | None = None,
         udp_echo: bool = False,

@@ -33,16 +33,16 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = None
     try:
         target = final(path)
-        regular = target is not None and (target.is_file() or not target.exists())
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=target.parent if regular else None)
+        regular = target if target and (target.is_file() or not target.exists()) else None
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=regular and regular.parent)
         os.close(handle)
         temporary = Path(name)
         yield temporary
         if regular:
             temporary.chmod(0o666 & ~_umask())  # mkstemp's files are private
-            temporary.replace(target)
+            temporary.replace(regular)
         else:
-            with temporary.open("rb") as made, _opened(path, target) as file:
+            with temporary.open("rb") as made, _opened(path) as file:
                 shutil.copyfileobj(made, file)
     except OSError as error:
         if isinstance(error, BrokenPipeError) and descriptor(path) == 1:
@@ -54,9 +54,11 @@ def replacing(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def _opened(path: Path, target: Path | None):
-    if target is None:
-        return os.fdopen(os.dup(descriptor(path)), "wb")
+def _opened(path: Path):
+    number = descriptor(path)
+    if number is not None:
+        return os.fdopen(os.dup(number), "wb")
+    target = Path(os.path.realpath(path))
     return os.fdopen(opened_pipe(target), "wb") if target.is_fifo() else target.open("wb")
 
 
@@ -135,13 +137,13 @@ def replacing_folder(path: Path | None, ours: Collection[str]) -> Iterator[Path 
 def not_left_empty(path: Path | None) -> Iterator[None]:
     """Takes a folder away at the end if it was not there before, and nothing went into it. No path, no
     folder."""
-    there = path is None or path.exists()
+    new = path if path and not path.exists() else None
     try:
         yield
     finally:
-        if not there:
+        if new:
             with contextlib.suppress(OSError):  # of one that has something, or was never made
-                path.rmdir()
+                new.rmdir()
 
 
 def require_ours(path: Path, ours: Collection[str]):

@@ -38,9 +38,9 @@ class Situation:
 
     def load_percent(self, frame_bytes: int, throughput: float) -> float:
         """Of the line rate of each port; `throughput`: frames/s of both that napi-full sustains."""
-        if self.fps is None and self.share is None:
+        rate = self.fps or self.share and self.share * throughput
+        if rate is None:
             return OVERLOAD
-        rate = self.fps or self.share * throughput
         return round(100 * rate / 2 / frame_rate(frame_bytes, 100, LINK_MBPS), 4)
 
     def trial(self, setting: str, frame_bytes: int, throughput: float) -> Trial:

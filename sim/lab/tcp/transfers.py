@@ -91,7 +91,12 @@ def run(wanted: Request, found: dict[tuple, dict]):
     }
     with runner.runner(wanted.where.scheduler) as workers:
         workers.run(
-            {(each,): job(each) for each in states}, exchange.run, states.get, kept, "transfers", found
+            {(each,): job(each) for each in states},
+            exchange.run,
+            states.__getitem__,
+            kept,
+            "transfers",
+            found,
         )
     kept.name()
 
