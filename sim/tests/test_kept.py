@@ -170,7 +170,7 @@ def test_a_quote_ends_where_it_did():
 
 
 def test_a_quote_that_does_not_fit():
-    with pytest.raises(LabError, match="prints no line like 'sum  3' any more; mend the page"):
+    with pytest.raises(LabError, match="prints no line like 'sum  3' any more; fix the page"):
         quotes.fill(PAGE, {"./moderato forward --load 2 --frames 9": ["64-byte frames", "", "napi"]})
 
 

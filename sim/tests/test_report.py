@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report on made-up trials, whose device is known: tables, figures, files, failures."""
+"""The report on made-up trials of a known device: tables, figures, files, failures."""
 
 import base64
 import csv
@@ -394,7 +394,7 @@ def test_each_point_has_its_tooltip(trials):
     root = ElementTree.fromstring(plot.svg(live=True))
     titles = [title.text for title in root.iter(f"{SVG}title")]
     assert len(titles) == len(set(titles)) == 4 * len(SIZES) + 3 * 8  # ours; theirs have 8 sizes
-    assert "Spanos et al. 2008: original, 64 bytes: 12.38 Mb/s, 36845 frames/s through the box" in titles
+    assert "Spanos et al. 2008: original, 64 bytes: 12.38 Mb/s, 36845 frames/s forwarded" in titles
     assert sum("ours: liteeth" in title for title in titles) == len(SIZES)
     assert root.get("role") == "img" and root.get("aria-label") == plot.caption
 
@@ -655,7 +655,7 @@ def test_what_is_nested_too_deeply(name, tmp_path, capsys):
 
 
 def test_past_the_stack(tmp_path, capsys):
-    """A row per variant, beside the stack on the same machine; machines without them have no table."""
+    """A row per variant, next to the stack on the same machine; machines without them have no table."""
     idle = {
         "throughput": {"fps": 4936.0, "mbps": 1.0},
         "cpu_idle_percent": 99.32,
@@ -777,7 +777,7 @@ def test_no_command_for_a_commit_that_is_unknown():
 
 
 def test_data_files_are_those_of_the_paper():
-    """Each of their tables whole, as the README beside them says."""
+    """Each of their tables whole, as the README next to them says."""
     folder = paper.ROOT / "docs" / "data"
     rows = {
         number: list(csv.reader((folder / f"spanos-2008-table{number}.csv").open()))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The window of `live --watch`: who may open it, and its page in a browser. The test takes the
-simulator's place."""
+"""The window of `live --watch`: access to it, and its page in a browser. The test takes the simulator's
+place."""
 
 import asyncio
 import json
@@ -123,7 +123,7 @@ def simulator(capsys):
             yield Simulator(ours, address)
 
 
-# Who may open it -------------------------------------------------------------------------------------
+# Access ----------------------------------------------------------------------------------------------
 
 
 def status(address: str) -> int:
@@ -230,7 +230,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, simulator):
-    """page(what `about` has beside ABOUT) → the browser, which shows a first state."""
+    """page(fields of `about` in addition to ABOUT) → the browser, which shows a first state."""
 
     def run(fragment="", **changes):
         browser.get("about:blank")
@@ -399,7 +399,7 @@ def test_a_page_that_is_opened_later(page, simulator):
     "answer, says",
     [
         ("both ports: original", ""),
-        ("netlink error: Invalid argument", "the guest did not choose original; its console says why"),
+        ("netlink error: Invalid argument", "the guest did not choose original; see its console"),
     ],
 )
 def test_a_strategy_that_takes_its_time(page, simulator, answer, says):
@@ -422,7 +422,7 @@ def test_a_recording(page, simulator):
     shown = page("#cycle=5000000", replaying=True)
     assert simulator.asked("goto")["cycle"] == 5_000_000
     shows(shown, "state", "running, a recording")
-    shows(shown, "replaying", "what enters the box is what was recorded")
+    shows(shown, "replaying", "the box gets the recorded input")
     inputs = shown.find_elements(By.CSS_SELECTOR, "#inputs button, #inputs input, #inputs select")
     assert inputs and not any(one.is_enabled() for one in inputs)
     assert shown.find_element(By.ID, "step-frame").is_enabled()
@@ -500,7 +500,7 @@ def test_the_end(page, simulator):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 420])
 def test_readable(page, simulator, width, scheme):
-    """Nothing is wider than the window, and texts stand out."""
+    """Nothing is wider than the window, and texts have contrast."""
     shown = page()
     shown.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",

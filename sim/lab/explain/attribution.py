@@ -23,7 +23,7 @@ CAUSES = {
 USES = {  # of the memory port by a client, as sim/harness/README.md names them
     "beats": "words of 8 octets, a cycle each",
     "behind": "cycles in which its word waited for another client's",
-    "stalled": "cycles in which its word waited, and nobody's was taken",
+    "stalled": "cycles in which its word waited, and no word was taken",
 }
 SHOWN = 10  # functions of which a variant's cost is listed
 
@@ -43,7 +43,7 @@ def by_term(profile: Profile) -> dict[str, Counter]:
 
 
 def by_hart(profile: Profile) -> list[tuple[str, Profile]]:
-    """Of each hart, with a name for its column."""
+    """The profile of each hart, with a name for its column."""
     variant = profile.result.trial.variant
     harts = sorted({stack.hart for stack in profile.stacks})
     if len(harts) < 2:
@@ -100,7 +100,7 @@ def by_client(profile: Profile) -> dict[str, dict[str, float]]:
 
 
 def frames(profile: Profile) -> tuple[int, str]:
-    """What a window's cycles are divided by: frames forwarded, or received if there are none."""
+    """The divisor of a window's cycles: frames forwarded, or received if none were forwarded."""
     forwarded, received = profile.counts["forwarded"], profile.counts["received"]
     return (forwarded, "forwarded") if forwarded else (max(1, received), "received")
 

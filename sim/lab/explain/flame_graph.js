@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A flame graph that one can look into, in a file of its own and in the report: boxes that zoom, functions that are found.
+// An interactive flame graph, in a file of its own and in the report: boxes that zoom, a search for functions.
 "use strict";
 
 const LETTER = 6.6;  // pixels, as in flame_graph.py
 
-// What can be done with the graph of an SVG whose boxes are groups with a <title>, or data-tip in its place.
+// Makes an SVG's graph interactive; its boxes are groups with a <title>, or data-tip instead.
 function flame(svg) {
   let whole = svg.viewBox.baseVal.width, shown = [0, 1];  // the part that is seen, of 1
   const boxes = [...svg.querySelectorAll("g[data-tip], g:has(> title)")].map(group => {
@@ -27,7 +27,7 @@ function flame(svg) {
       box.text.textContent = box.name.length <= letters ? box.name : letters > 4 ? `${box.name.slice(0, letters - 2)}..` : "";
     }
   }
-  const zoomed = [];  // who wants to know whether the whole is seen
+  const zoomed = [];  // listeners: whether the whole is seen
   function zoom(from, width) {
     shown = [from, width];
     draw();
@@ -44,7 +44,7 @@ function flame(svg) {
       whole = width;
       draw();
     },
-    // Marks the boxes of functions whose names have these letters; says how many there are.
+    // Marks the boxes of functions with these letters in their names; returns their number.
     find(letters) {
       const hits = boxes.filter(box => {
         const hit = letters !== "" && box.name.includes(letters);

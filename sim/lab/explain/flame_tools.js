@@ -12,7 +12,7 @@ const ENTRY = 134, LINE = 17;  // pixels of an entry of the legend; from one lin
 const title = graph.querySelector(".title"), paper = graph.querySelector(".paper");
 const entries = [...graph.querySelectorAll("rect.legend")].map(box => [box, box.nextElementSibling]);
 
-// The title, the tools and the rows of the legend stand above the graph, one below the other if they must.
+// The title, the tools and the rows of the legend are above the graph, one below the other if the window is narrow.
 function fit() {
   const width = Math.max(320, innerWidth), columns = Math.max(1, Math.floor(width / ENTRY));
   const rows = Math.ceil(entries.length / columns), beside = width >= 1200;

@@ -85,7 +85,7 @@ def damage_said(files: Sequence[Path]) -> Iterator[None]:
 
 
 def defaults() -> tuple[list[Path], list[str]]:
-    """The trials in the build cache; without any those that the project publishes, and who says so."""
+    """The trials in the build cache; without any, the published ones, with a message."""
     kept = [path for path in map(store.default, KEPT) if path.exists()]
     published = sorted(PUBLISHED.glob("*.jsonl.gz"))
     if kept:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What records say about each cell, that is a variant and a frame size."""
+"""The results of each cell, that is a variant and a frame size."""
 
 import math
 from collections import defaultdict
@@ -36,7 +36,7 @@ class Throughput:
 
     @property
     def median(self) -> Sustained:
-        """Of an even number, the lower one of the middle: a rate that was really measured."""
+        """The lower median of an even number: a rate that was measured."""
         ordered = sorted(self.phases, key=lambda each: metrics.offered(each.record))
         return ordered[(len(ordered) - 1) // 2]
 
@@ -50,7 +50,7 @@ class Throughput:
 
     @property
     def mbps(self) -> float:
-        """Of one port, preamble and gap counted."""
+        """Mb/s of one port, preamble and gap counted."""
         return metrics.mbps(self.record)
 
     @property
@@ -65,7 +65,7 @@ class Throughput:
 
 
 def throughputs(trials: Iterable[dict]) -> dict[Cell, Throughput]:
-    """Of steady trials; a cell of which none passed is missing.
+    """The throughputs of steady trials; a cell without a passed trial is missing.
 
     If a cell was searched with several resolutions, the finest one with an answer is taken.
     """

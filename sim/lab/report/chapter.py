@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a chapter of the report consists of."""
+"""The parts of a chapter of the report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Cards:
 
 @dataclass(frozen=True)
 class Terms:
-    """What names mean."""
+    """A list of names and their meanings."""
 
     terms: Sequence[tuple[str, str]]
 
@@ -43,7 +43,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Html:
-    """Of the page only: a Markdown file has nothing in its place."""
+    """A part of the page only; a Markdown file omits it."""
 
     text: str
 

@@ -211,7 +211,7 @@ def reset(records: Records, found: Mapping[Cell, dict]) -> Table:
 
 
 def machines(records: Records) -> Table:
-    """What the trials ran on: a row per NIC."""
+    """The simulated systems of the trials: a row per NIC."""
     found = defaultdict(list)
     for trial in records.trials:
         found[conditions(trial)["nic"]].append(trial)
@@ -235,12 +235,12 @@ def machines(records: Records) -> Table:
         )
     return Table(
         "machines",
-        "What the trials ran on, in cycle-exact simulation",
+        "Simulated systems of the trials, cycle-exact",
         ["NIC", "version", "machine", "Linux", "clock", "CPU", "memory", "line", "trials"],
         rows,
         [
             "version: the commit. machine: a hash of all that runs in the simulation; "
-            "equal ones give equal figures to the cycle."
+            "equal hashes give the same figures, to the cycle."
         ],
     )
 
@@ -279,8 +279,8 @@ def kinds(records: Records) -> Table:
         ],
         rows,
         [
-            "phase: the second port's frames start so much of a slot later. A steady trial ends early "
-            "once it is clear that the load is too much."
+            "phase: the share of a slot by which the second port's frames start later. A steady trial "
+            "ends early once it is clear that the load is too much."
         ],
     )
 

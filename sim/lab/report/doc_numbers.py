@@ -2,9 +2,10 @@
 """Numbers that pages repeat, and their sources: `./moderato export` writes them, and what
 pages quote of the outputs of commands (quotes.py).
 
-The version is in pyproject.toml. Throughputs are in docs/tables.md, which is made from docs/data;
-what `make forward` says, on the lab's machine and on others, in docs/data/forward; what each setting of
-a strategy costs, in docs/data/strategies.jsonl.gz; what was measured by hand, in the page about it.
+The version is in pyproject.toml. Throughputs are in docs/tables.md, which is made from docs/data.
+Results of `make forward`, on the lab's machine and on others, are in docs/data/forward. The cost of each
+setting of a strategy is in docs/data/strategies.jsonl.gz. Measurements by hand are in the page about
+them.
 """
 
 import gzip
@@ -50,7 +51,7 @@ SETTINGS = (
 )
 SITUATIONS = ("idle", "10%", "50%", "90%", "bursts")
 
-# What README calls what --json has of each port.
+# README's names for the fields of a port in --json.
 COUNTS = {
     "received": "received",
     "forwarded": "forwarded",
@@ -152,7 +153,7 @@ def by_hand() -> dict[str, str]:
 
 
 def rows(caption: str, head: bool = False) -> list[list[str]]:
-    """The cells of a table of docs/tables.md, whose caption begins so."""
+    """The cells of the table of docs/tables.md with this beginning of its caption."""
     text = (ROOT / "docs/tables.md").read_text()
     table, *_ = re.findall(rf"(?:\*\*|<summary>){re.escape(caption)}[^\n]*\n+((?:\|.*\n)+)", text)
     first, _, *body = [

@@ -7,7 +7,7 @@ from ..run.variants import FAST, KNOWN
 from . import forwards
 from .table import Table, number
 
-BASE = "napi-tx-off"  # what ratios are to: the fastest of the paper's six, whose strategies FAST have
+BASE = "napi-tx-off"  # the base of ratios: the fastest of the paper's six; FAST have its strategies
 HEAD = (
     "octets",
     "load, %",

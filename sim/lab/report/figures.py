@@ -17,8 +17,8 @@ LATENCY_SIZES = (64, 512, 1518)
 SIZES = range(64, 1519, 2)  # for lines of the model
 THEIRS = "Spanos et al. 2008"
 COLLAPSE = (
-    "A device that keeps up follows the dotted line. Beyond what it can do, a good one stays "
-    "at its best; one that collapses does ever less, for it only begins frames."
+    "A device that keeps up follows the dotted line. Under overload, a good device stays at its "
+    "maximum. One in livelock forwards fewer and fewer frames, because it only receives."
 )
 
 
@@ -39,7 +39,7 @@ def throughput(records: Records, found: Mapping[Cell, Throughput]) -> Plot | Non
                     size,
                     value,
                     f"{title}: {variant}, {size} bytes: {value:.2f} Mb/s, "
-                    f"{2 * frame_rate(size, value, 100):.0f} frames/s through the box",
+                    f"{2 * frame_rate(size, value, 100):.0f} frames/s forwarded",
                 )
         _size_axis(panel)
         panel.set(title=title, ylim=(0, 1.05 * records.link_mbps))
@@ -50,7 +50,7 @@ def throughput(records: Records, found: Mapping[Cell, Throughput]) -> Plot | Non
         "Figure 4. Throughput over frame size, both directions at once; the line has 100 Mb/s",
         figure,
         "Most of the work is per frame, so larger frames carry "
-        "more. Where a line ends at 100 Mb/s, the wire is the limit and not the box.",
+        "more. Where a curve ends at 100 Mb/s, the line is the limit.",
     )
 
 
@@ -83,9 +83,7 @@ def story(records: Records, curves: Mapping[Cell, list[dict]], size: int) -> Plo
     _collapse(panel, records, curves, size)
     panel.set_ylabel("forwarded, frames/s (both ports)")
     legend(figure, [panel])
-    return Plot(
-        "story", f"What becomes of {size}-byte frames as more and more are offered", figure, COLLAPSE
-    )
+    return Plot("story", f"Fate of {size}-byte frames over the offered rate", figure, COLLAPSE)
 
 
 @styled
@@ -131,10 +129,9 @@ def model_fit(
     return Plot(
         "figure-6",
         "Figure 6. Throughput measured (points) and by the model T = T_const + "
-        f"k · S (lines); in colour ours, grey and dashed {THEIRS}",
+        f"k · S (lines); ours in colour, {THEIRS} dashed in grey",
         figure,
-        "A frame takes a constant time and a part for each octet: points on the line say "
-        "that this is so.",
+        "A frame takes a constant time, and a time for each octet. Points on the line confirm it.",
     )
 
 
@@ -199,13 +196,13 @@ def latency(records: Records, found: Mapping[Cell, Throughput]) -> Plot | None:
                     )
         panel.set(title=f"{size}-byte frames")
         log_axis(panel, "latency, ms", 1000)
-    axes[0].set_ylabel("part of the frames, %")
+    axes[0].set_ylabel("share of the frames, %")
     legend(figure, axes)
     return Plot(
         "latency",
-        "Latency at the throughput: part of the frames that took at most so long",
+        "Latency at the throughput: share of the frames with at most this latency",
         figure,
-        "The further to the left, the sooner frames leave; a steep line says that all take the same.",
+        "Lines further left have lower latencies. On a steep line, all frames have nearly the same one.",
     )
 
 
@@ -239,8 +236,8 @@ def interrupts(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | No
         "interrupts",
         f"Interrupts per frame over load, {size}-byte frames, in steady state",
         figure,
-        "An interrupt for each frame stays one however much is offered; "
-        "with NAPI they vanish once the driver polls without end.",
+        "With an interrupt for each frame, the ratio is 1 at any load. With NAPI it falls to 0 "
+        "once the driver polls all the time.",
     )
 
 

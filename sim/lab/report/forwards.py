@@ -77,7 +77,7 @@ def _row(trial: dict) -> list[str]:
 
 
 def where(trial: dict) -> str:
-    """What is the same for all trials of a table."""
+    """The conditions that all trials of a table share."""
     made = trial.get("conditions") or {}
     harts, streams = trial.get("harts", 1), trial.get("flows", 1)
     return ", ".join(

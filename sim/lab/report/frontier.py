@@ -11,11 +11,11 @@ from .table import Table, number
 
 DRAWN = ("ping", "idle", "10%", "50%", "90%", "bursts")  # in overload all keep the CPU busy
 NOTE = (
-    "Down and to the left is better: less of the CPU, and a shorter wait for all but one frame "
-    "of a hundred. A point is a setting; colours are strategies, and the words beside a point "
-    "what is set, where there is room. The line is the Pareto front: no setting has less of "
-    "both than one that is on it. Those that lose frames are left out. Choose the lowest point "
-    "at the latency that you can accept."
+    "Down and to the left is better: less CPU time, and a lower latency for 99 % of the frames. "
+    "Each point is a setting, in the colour of its strategy. The label next to a point gives the "
+    "setting's values, where there is room. The line is the Pareto front: no setting has less of "
+    "both than one on it. Settings that lose frames are left out. Choose the lowest point at the "
+    "latency that you can accept."
 )
 FRONT = "Pareto front"
 
@@ -70,8 +70,7 @@ def plot(records: Sequence[dict]) -> Plot | None:
 
 
 def front(records: Sequence[dict]) -> list[dict]:
-    """The Pareto front: those than which no other has a lower latency and keeps the CPU less busy, by
-    latency."""
+    """The Pareto front by latency: no other record has a lower latency and a less busy CPU."""
     found = []
     for record in sorted(records, key=_place):
         if not found or _busy(record) < _busy(found[-1]):
@@ -80,7 +79,7 @@ def front(records: Sequence[dict]) -> list[dict]:
 
 
 def _in_turn(records: Sequence[dict]) -> list[dict]:
-    """Those of the front before all others."""
+    """The records, those of the front first."""
     best = front(records)
     return best + [record for record in records if record not in best]
 
@@ -90,7 +89,7 @@ def _place(record: dict) -> tuple[float, float]:
 
 
 def _said(record: dict) -> str:
-    """What is set, in a few characters."""
+    """The setting's value, in a few characters."""
     return (SETTINGS[record["setting"]].value or record["variant"]).replace(" us", " µs")
 
 

@@ -15,14 +15,14 @@ from .records import conditions, row, several
 from .table import MISSING, Table, number
 
 ONE = "one hart"
-RATIO_NOTE = "In brackets: times what one hart does, with a kernel without SMP. " + " ".join(
+RATIO_NOTE = "In brackets: the ratio to one hart with a kernel without SMP. " + " ".join(
     f"{name}: {what}." for name, what in SPREADS.items()
 )
 
 
 def alike(found: Sequence[dict]) -> list[dict]:
-    """Trials on several harts, and of those on one what ran on the same core with as much memory, with
-    the same NIC and clock: a ratio says what harts bring, and not another cache or prediction."""
+    """Trials on several harts, and trials on one hart with the same core, memory, NIC and clock. So a
+    ratio shows the effect of harts, not of another cache or prediction."""
     cores = {_core(record) for record in found if several(record)}
     return [record for record in found if _core(record) in cores]
 
@@ -100,7 +100,7 @@ def interrupts(transfers: Sequence[dict]) -> Table | None:
     return Table(
         "harts-interrupts",
         "Interrupts of each hart per second, while TCP goes through "
-        "the box with connection tracking; beside tables 1 to 3 of Yao et al.",
+        "the guest with connection tracking; theirs: tables 1 to 3 of Yao et al.",
         ["connections", "", "hart 0", "hart 1", "per segment", "hart 0, theirs", "hart 1, theirs"],
         rows,
         heads=2,

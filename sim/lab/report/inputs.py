@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What chapters are made from: trials and profiles, and what follows from them."""
+"""The inputs of chapters: trials and profiles, and results derived from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -35,7 +35,7 @@ class Model:
 
 
 def us_per_frame(mbps: float, frame_bytes: int, link_mbps: int) -> float:
-    """Time per frame of a device whose ports both sustain `mbps`: the reverse of Model.mbps()."""
+    """Time per frame of a device with `mbps` at both ports: the reverse of Model.mbps()."""
     return 1e6 / PORTS / frame_rate(frame_bytes, 100 * mbps / link_mbps, link_mbps)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..explain import flame_graph
 from .chapter import Chapter
 
-TITLE = "RFC 2544 with Moderato, beside Spanos et al. (2008)"
+TITLE = "RFC 2544 with Moderato, compared with Spanos et al. (2008)"
 STYLE = Path(__file__).with_name("report.css")
 SCRIPT = Path(__file__).with_name("report.js")
 
@@ -41,10 +41,10 @@ def render(chapters: Sequence[Chapter], notes: Sequence[str]) -> str:
 <body>
 <header><h1>{escape(TITLE)}</h1>
 <p>Linux on a simulated SoC forwards frames between two ports, with each interrupt strategy of its
-Ethernet driver. “Theirs” are figures of S. Spanos, A. Meliones, G. Stassinopoulos, <cite>The
-internals of advanced interrupt handling techniques: Performance optimization of an embedded Linux
-network interface</cite>, 2008: an MPC8250 at 200 MHz with Linux 2.6.9. Point at a mark in a figure,
-or touch it, for its values.</p>
+Ethernet driver. “Theirs” are figures of an MPC8250 at 200 MHz with Linux 2.6.9, from S. Spanos,
+A. Meliones, G. Stassinopoulos, <cite>The internals of advanced interrupt handling techniques:
+Performance optimization of an embedded Linux network interface</cite>, 2008. Point at a mark in a
+figure, or touch it, for its values.</p>
 {warnings}</header>
 <nav aria-label="Contents"><h2>Contents</h2><ul>
 {contents}

@@ -15,7 +15,7 @@ LINK_MBPS = 100
 FULL_LOAD_BYTES = 512  # of table 3
 FULL_LOAD_FRAMES = 2_000_000  # offered, both ports together
 
-# Of its figure 5 only what the text says is data (section 4.2.2).
+# For its figure 5, only the numbers in the text are data (section 4.2.2).
 COLLAPSE = (
     "In the paper, with 64-byte frames: ORIGINAL sustains 37 000 frames/s and is at the "
     "point of collapse with 120 000 offered, 3.2 times as many; NAPI-TX-OFF sustains "

@@ -164,7 +164,7 @@ def _frames(found: Mapping[Cell, Throughput]) -> str:
     frames = [metrics.frames(each.record) for answer in found.values() for each in answer.phases]
     phases = sorted({len(answer.phases) for answer in found.values()})
     return (
-        f"Each ours is the median of {' or '.join(map(str, phases))} phase(s); its trials have "
+        f"Each of our values is the median of {' or '.join(map(str, phases))} phase(s); its trials have "
         f"{min(frames)} to {max(frames)} frames, both ports together."
     )
 
@@ -241,9 +241,9 @@ def table3(records: Records, found: Mapping[str, dict]) -> Table:
         head,
         rows,
         [
-            "Ours are counts of the trial's window, its steady state, without the start; so "
-            "an interrupt that starts NAPI's polling once and for all is in the last column "
-            "only. Theirs are of whole trials.",
+            "Our counts are those of the trial's window, its steady state. The interrupt that starts "
+            "NAPI's polling comes before it, so it is in the last column only. Their counts are those "
+            "of whole trials.",
             MISSING_NOTE,
         ],
         heads=2,
@@ -328,9 +328,8 @@ def table4(
         head,
         rows,
         [
-            "Only sizes at which the device is the limit, not the line. Their R² is that of "
-            "their table 4 on their table 1. A throughput is known to the search's "
-            "resolution, and so are the times.",
+            "The fit has only sizes at which the device is the limit, not the line. Their R² applies "
+            "their table 4 to their table 1. The times are as exact as the search's resolution.",
             MISSING_NOTE,
         ],
     )
@@ -359,7 +358,7 @@ def table4_residuals(
     ]
     return Table(
         "table-4-residuals",
-        "Time per frame in µs by frame size, and in brackets how much more the model says",
+        "Time per frame in µs by frame size; in brackets: by how much the model differs",
         ["variant", *map(str, records.frame_sizes)],
         rows,
         [MISSING_NOTE],

@@ -34,8 +34,8 @@ class Place:
         found = [*re.finditer(pattern, text)]
         if len(found) != 1:
             raise LabError(
-                f"{self.file} has {len(found)} times {self.phrase!r}, and once is needed; "
-                "mend the phrase in sim/lab/report/doc_numbers.py"
+                f"{self.file} has {self.phrase!r} {len(found)} times instead of once; "
+                "fix the phrase in sim/lab/report/doc_numbers.py"
             )
         for group in range(len(self.names), 0, -1):
             begin, end = found[0].span(group)

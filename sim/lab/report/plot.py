@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How figures look, and how they become SVG and PNG.
 
-An SVG takes the colour of its text from the page around it (or from the reader's light or dark
-setting), and is the same bytes whenever it is made. In the page it has a tooltip on every data point
-and says which variant a line is of; a file, which others show as an image, would have no use for it.
+An SVG takes the colour of its text from the page around it, or from the reader's light or dark setting.
+Its bytes are the same each time. In the page it has a tooltip on every data point, and the variant of
+each line. A file has neither, because other pages show it as an image.
 """
 
 import functools
@@ -51,8 +51,8 @@ STYLE: dict = {
     "svg.fonttype": "none",
     "svg.id": None,
 }
-# Okabe and Ito's colours, which colour-blind readers can distinguish; each also has a marker.
-# Of the six, those that receive without NAPI are warm, those with it cold.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; each also has a marker. Among the
+# six, those without NAPI for reception have warm colours, the others cold ones.
 LOOKS = {
     "original": ("#D55E00", "o"),
     "tx-128": ("#E69F00", "s"),
@@ -147,8 +147,8 @@ class Plot:
 
 
 def _name_lines(figure: Figure) -> dict[str, str]:
-    """Gives lines, tooltips and words ids; whose they are, by these. What has no marker is no
-    variant's."""
+    """Give ids to lines, tooltips and words. Returns their variants by id; a line without a marker has
+    no variant."""
     owners, number = {}, itertools.count()
     for axes in figure.axes:
         owner = None
@@ -272,10 +272,10 @@ def log_axis(axes: Axes, label: str, unit: float):
 
 
 def labels(figure: Figure, points: Sequence[Sequence[tuple[float, float, str, str]]]):
-    """A word next to each point of each panel, where it touches no other word, no point and no edge;
-    who comes first is served first. points: of a panel (x, y, word, variant).
+    """A word next to each point of each panel, where it touches no other word, point or edge. Earlier
+    points have precedence. points: of a panel (x, y, word, variant).
 
-    To be called last: it takes the panels' places and limits as they are now.
+    Call it last: it uses the panels' current places and limits.
     """
     figure.draw_without_rendering()
     for axes, here in zip(figure.axes, points):

@@ -19,7 +19,7 @@ COSTLIEST = 5
 
 @dataclass(frozen=True)
 class Profiles:
-    """What a folder of profiles holds; by file name in the order of names."""
+    """The content of a folder of profiles, in the order of file names."""
 
     profiles: list[dict]  # the JSON's objects
     graphs: dict[str, str]  # SVG
@@ -103,7 +103,7 @@ def tables5(profiles: list[dict]) -> list[Table]:
         ),
         table(
             "causes",
-            "What the pipeline did in this time, in cycles per frame",
+            "The pipeline's work in this time, in cycles per frame",
             list(CAUSES),
             _causes,
             [f"{means}."],
@@ -171,7 +171,7 @@ def _costliest(profile: dict) -> list[str]:
 
 
 def _frames(profile: dict) -> tuple[int, str]:
-    """What a window's cycles are divided by."""
+    """The divisor of a window's cycles."""
     for what in ("forwarded", "received"):
         if profile["window"][what]:
             return profile["window"][what], what

@@ -6,8 +6,8 @@ A quote is an indented block of a page that begins with `$ COMMAND`. In it,
     …             replaces lines that are left out,
     moderato: …   is a line on standard error, which has times, and stays as it is.
 
-Behind a … the quote goes on at the line that is like its next one but for numbers. In front of a … it
-ends with a line that is like its last one, or else has as many lines as before. Without a … after
+After a … the quote continues at the line that differs from its next one only in numbers. In front of a …
+it ends with a line that is like its last one, or else has as many lines as before. Without a … after
 them, its last lines are all that are left.
 """
 
@@ -30,7 +30,7 @@ NUMBER = re.compile(r"\d[\d.]*")
 
 @dataclass(frozen=True)
 class Quote:
-    """What a page says that a command prints; `lines`: from `begin` on, less the indentation."""
+    """A command's output as a page quotes it; `lines`: from `begin` on, less the indentation."""
 
     command: str
     begin: int
@@ -42,7 +42,7 @@ def pages() -> list[Path]:
 
 
 def quotes(text: str) -> Iterator[Quote]:
-    """Those of a page."""
+    """The quotes of a page."""
     lines = text.splitlines()
     at = 0
     while at < len(lines):
@@ -107,7 +107,7 @@ def place(quote: Quote, line: str, printed: Sequence[str], at: int) -> int:
         if shape(printed[number]) == shape(line):
             return number
     raise LabError(
-        f"`{quote.command}` prints no line like {line!r} any more; mend the page that quotes it by hand"
+        f"`{quote.command}` prints no line like {line!r} any more; fix the page that quotes it by hand"
     )
 
 

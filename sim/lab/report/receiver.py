@@ -130,7 +130,7 @@ def table1(records: Sequence[dict]) -> Table | None:
     head = ["user buffer", *(title for name in names for title in (name, f"{name}: {THEIRS}"))]
     return Table(
         "receiver-table-1",
-        f"What a receiving program meets, ours ({found[0]['variant']}) beside {THEIRS}, table 1",
+        f"How a program receives: {found[0]['variant']} compared with {THEIRS}, table 1",
         head,
         rows,
         ["Direct copy (the prequeue) left Linux in 4.14: there is nothing to measure."],
@@ -163,8 +163,8 @@ def disturbance(records: Sequence[dict]) -> Table | None:
     head = ["user buffer", *(title for name, _ in columns for title in (name, f"{name}: traced"))]
     return Table(
         "receiver-disturbance",
-        "What the kernel's own tracing changes: an event for each "
-        "entry into the functions at which the time segments begin and end",
+        "The effect of the kernel's own tracing: an event at each entry into the functions where the "
+        "time segments begin and end",
         head,
         rows,
     )
@@ -202,8 +202,8 @@ def segments(records: Sequence[dict]) -> Plot | None:
         "receiver-segments",
         f"Where a received segment's cycles go, by the time segments of {THEIRS} (their figure 3)",
         figure,
-        "Theirs are from probes that slowed the "
-        "system; these are from the simulator, which the guest does not notice.",
+        "Their figures are from probes that slowed the system. Ours are from the simulator, which the "
+        "guest does not notice.",
     )
 
 

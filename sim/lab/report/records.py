@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The trials that a report is about: of one machine, or one for each NIC where several compare.
 
-Files grow over months, through many commits of gateware and driver; figures of different machines
-do not go into one table. The latest machine of each NIC is taken, NICs are compared only if kernel,
-CPU and memory around them are the same, and notes list what was left out. So is what is no mixture of
-machines and yet no single run: trials of several commits, or with changes that no commit has.
+Files grow over months, through many commits of gateware and driver; figures of different machines do not
+go into one table. The report has the latest machine of each NIC. It compares NICs only with the same
+kernel, CPU and memory. Notes list what is left out. So is what is no mixture of machines and yet no
+single run: trials of several commits, or with changes that no commit has.
 """
 
 import json
@@ -135,8 +135,8 @@ def load(files: Sequence[Path]) -> Records:
 def written(file: Path) -> list[dict]:
     """Records of what --json wrote, a list; none if the file is something else.
 
-    Those of `tcp`, `receiver` and `strategies` are records as they are. A trial of `forward` gets the
-    key that makes it one, of all but the time that it took: it is the same in each run.
+    Results of `tcp`, `receiver` and `strategies` are records already. A trial of `forward` gets a key
+    over all but its wall-clock time, so the key is the same in each run.
     """
     try:
         with open(file, "rb") as content:
@@ -159,8 +159,8 @@ def written(file: Path) -> list[dict]:
 
 
 def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> list[dict]:
-    """All but those with which `strategies` looked for the throughput that its loads are shares of:
-    a variant with their frame sizes and no other is no row of RFC 2544's tables."""
+    """The trials without those that `strategies` made for the throughput that its loads refer to. A
+    variant with only their frame sizes is no row of RFC 2544's tables."""
 
     def of_reference(trial):
         return trial["task"]["variant"] == REFERENCE.variant
@@ -171,7 +171,7 @@ def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> lis
 
 
 def latest(strategies: Sequence[dict]) -> list[dict]:
-    """Those of the last one's commit and frame size, in the order of settings and situations."""
+    """The records of the last one's commit and frame size, in the order of settings and situations."""
     if not strategies:
         return []
 
@@ -187,8 +187,8 @@ def latest(strategies: Sequence[dict]) -> list[dict]:
 
 
 def of_last_commit(transfers: Sequence[dict]) -> tuple[list[dict], list[str]]:
-    """Those around the last one's NIC; of the last commit for each NIC and kernel, and of its last
-    machine at each line rate. And what is left out."""
+    """The records with the conditions around the last one's NIC: of the last commit for each NIC and
+    kernel, and of its last machine at each line rate. And what is left out."""
 
     def kind(record: dict) -> tuple:
         return conditions(record)["nic"], record["kernel"]
@@ -211,19 +211,19 @@ def _apart(trial: dict) -> bool:
 
 
 def conditions(trial: dict) -> dict:
-    """Of the machine that made a record."""
+    """The conditions of the machine that made a record."""
     return UNKNOWN | trial.get("conditions", {})
 
 
 def row(record: dict) -> str:
-    """Whose row figures are: the variant, and the NIC where the variant does not imply it."""
+    """The name of a row: the variant, and the NIC unless the variant implies it."""
     nic = conditions(record)["nic"]
     return record["variant"] + f", NIC {nic}" * (nic not in (MODERATO, record["variant"]))
 
 
 def choose(trials: Sequence[dict]) -> tuple[list[dict], list[str]]:
-    """RFC 2544's trials that belong together, and what is left out: of the latest trial's line rate, and
-    of what was around its NIC; of each NIC's latest machine; of a variant's latest settings."""
+    """RFC 2544's trials that belong together, and notes on the rest. They have the latest trial's line
+    rate and conditions around its NIC, each NIC's latest machine, and a variant's latest settings."""
     return _chosen(trials, _around, ((_nic, "machine"), (_variant, "checkpoint")))
 
 
@@ -232,8 +232,8 @@ def _chosen(
     around: Callable[[dict], tuple],
     latest: Sequence[tuple[Callable[[dict], object], str]] = (),
 ) -> tuple[list[dict], list[str]]:
-    """Records that have `around` them what the last one has. `latest`: of those that a function calls
-    by the same name, the ones whose condition is that of the last one. And what is left out."""
+    """Records that have `around` them what the last one has. `latest`: among records with the same name
+    by a function, those with the condition of the last one. And what is left out."""
     if not records:
         return [], []
     chosen = [record for record in records if around(record) == around(records[-1])]
@@ -248,7 +248,7 @@ def _chosen(
 
 
 def no_single_run(trials: Sequence[dict]) -> list[str]:
-    """What is to be said of trials that belong together, but were not made at once."""
+    """Notes on trials that belong together, but were not made in one run."""
     versions = dict.fromkeys(conditions(trial)["version"] for trial in trials)
     notes = []
     if len(versions) > 1:
@@ -261,7 +261,7 @@ def no_single_run(trials: Sequence[dict]) -> list[str]:
 
 
 def _around(trial: dict) -> tuple:
-    """What trials have in common that are compared, whatever their NIC."""
+    """The conditions that compared trials share, whatever their NIC."""
     made = conditions(trial)
     return (
         trial["task"]["link_mbps"],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a reader can do in the report: see values by finger, too, choose variants, take data and pictures along, look into
-// flame graphs. Without it the page says the same.
+// The report's interaction: values by touch, too, choice of variants, downloads of data and pictures, flame graphs.
+// Without it, the page has the same content.
 
 const each = (selector, act, root = document) => root.querySelectorAll(selector).forEach(act);
 
@@ -12,7 +12,7 @@ function element(name, properties = {}, ...children) {
 
 // Values -----------------------------------------------------------------------------------------
 
-// A <title> shows only to who has a mouse, and waits.
+// A <title> needs a mouse, and appears late.
 const balloon = element("div", { className: "balloon", role: "status", hidden: true });
 document.body.append(balloon);
 each("svg title", title => {
@@ -50,13 +50,13 @@ if (variants.size > 1) {
     box.append(element("label", {}, input, ` ${variant}`));
   }
   document.querySelector("main").prepend(box);
-  // It stays at the top: what a link leads to has to stop below it, however many rows it has.
+  // The box stays at the top: a link's target has to stop below it, however many rows it has.
   new ResizeObserver(() => {
     document.documentElement.style.scrollPaddingTop = `${box.offsetHeight + 8}px`;
   }).observe(box);
 }
 
-// To take along ----------------------------------------------------------------------------------
+// Downloads --------------------------------------------------------------------------------------
 
 function button(text, act) {
   const made = element("button", { type: "button", textContent: text });
@@ -100,7 +100,7 @@ each("figure", figure => figure.append(button("PNG", async () => {
   download(`${figure.id}.png`, await picture(figure.querySelector("svg")));
 })));
 
-// Flame graphs: what one can do is in explain/flame_graph.js, which comes before this -----------
+// Flame graphs: explain/flame_graph.js comes before this ----------------------------------------
 
 each(".flame", graph => {
   const made = flame(graph.querySelector("svg"));

@@ -147,7 +147,7 @@ def _asked(tasks: list[dict]) -> list[tuple[str, str]]:
 
 
 def _options(tasks: list[dict]) -> str:
-    """Of the trials of one cell."""
+    """The command for the trials of one cell."""
     words = [f"--link {tasks[0]['link_mbps']}"]
     if tasks[0]["kind"] not in ("loss", "burst"):  # they search for nothing
         words = [

@@ -56,7 +56,7 @@ def _row(record: dict) -> str:
 
 
 def settings(record: dict) -> list[str]:
-    """What is not as usual of both ends, but for GRO. Records of before do not have all of it."""
+    """The unusual settings of both ends, except GRO. Records of before do not have all of it."""
     words = [f"ethtool {setting}" for setting in conditions(record).get("ethtool", [])]
     words += [f"buffers of {record['socket']}"] * bool(record["socket"])
     words += [f"window of {record['window']}"] * (record["window"] != Transfer.window)

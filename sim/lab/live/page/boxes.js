@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What each port of the box has now: rings as rings, moderation, counts.
+// The state of each port of the box: rings as rings, moderation, counts.
 
 const SVG = "http://www.w3.org/2000/svg";
 const CROWDED = 0.9;  // of a ring
 
 const VALUES = ["Frames in, out", "Wait before the box", "In the Rx FIFO", "Dropped inside", "Rx, Tx line"];
-// Of a queue's moderation: how far it is, as [count, limit, unit], or null while it is off.
+// The progress of a queue's moderation as [count, limit, unit], or null while it is off.
 const MODERATION = {
   "Unreported": (way) => [way.unreported, way.frames, ""],
   "Packet timer": (way, us) => timer(way.packet, us),
@@ -14,7 +14,7 @@ const MODERATION = {
 };
 const timer = ([count, limit], us) => (limit ? [us(count), us(limit), " µs"] : null);
 
-// A queue that nothing would raise the Rx line of is not in use, and its ring has no descriptors at all.
+// A queue is not in use if nothing can raise its Rx line; its ring has no descriptors.
 export const unused = ({ rx }) => !rx.armed && !rx.frames && [rx.packet, rx.absolute].every(([, limit]) => !limit);
 
 export class Boxes {

@@ -36,7 +36,7 @@ function axes(figure, times, highest) {
   return { context, colour, x, y };
 }
 
-// Of each series, points [time, value]; a value can be missing.
+// Lines: each series has points [time, value]; a value can be missing.
 export function lines(figure, series) {
   const all = series.flat();
   const plot = axes(figure, all.map(([time]) => time).sort((a, b) => a - b), Math.max(...all.map(([, value]) => value ?? 0)));

@@ -2,8 +2,8 @@
 // The lesson: interrupts per frame under full load, then NAPI.
 import { number } from "./draw.js";
 
-const WATCHED = 6e6;   // cycles under load before it is judged: 60 ms of 100 MHz
-const DRAINED = 2e6;   // and after it
+const WATCHED = 6e6;   // cycles of load in a measurement: 60 ms at 100 MHz
+const DRAINED = 2e6;   // and afterwards
 
 // window: {control, strategy, after, plots, load}. Returns the sentence at the end.
 export async function livelock(window, say) {

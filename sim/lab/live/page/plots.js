@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Running plots over simulated time, of counters that only grow, and of what is there now.
+// Running plots over simulated time, of counters that only grow, and of current values.
 import { unused } from "./boxes.js";
 import { lines, number, pile } from "./draw.js";
 
@@ -12,7 +12,7 @@ const events = (about, state, name) => sum(state.ports.map((port) => event(about
 
 const COLOURS = ["in", "out", "line", "bad"];
 
-// What each figure shows: of two states and the seconds between them.
+// The figures' values, from two states and the seconds between them.
 const figures = (about) => [
   ...about.lines.map((_, port) => ({
     id: `frames-${port}`, title: `Port ${port}, frames/s`, series: [
@@ -32,8 +32,8 @@ const figures = (about) => [
   { id: "latency", title: "Latency of forwarded frames, µs", series: [
       { name: "median", colour: "in", of: (a, b) => us(about, b.latencies[b.latencies.length >> 1]) },
       { name: "longest", colour: "bad", of: (a, b) => us(about, b.latencies.at(-1)) }],
-    note: "Of frames that left as they had come, but for what a router changes. The guest's own, and those that it merged, " +
-      "cut or fragmented, have none." },
+    note: "The plot has frames that left with a router's changes only. Frames that the guest sent itself, merged, cut " +
+      "or fragmented are not in it." },
   { id: "terms", title: "What the CPU does, %", most: 100, piled: true, series: [
       ...about.terms.map(({ name, meaning }) => ({ name, meaning, colour: `term-${name}`,
         of: (a, b) => 100 * (b.terms[name] ?? 0) / cpu(a, b) })),
@@ -72,7 +72,7 @@ export class Plots {
     this.draw();
   }
 
-  // What is gathered for the next point.
+  // The values for the next point.
   clear() {
     this.terms = {};
     this.latencies = [];

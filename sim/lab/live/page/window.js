@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The page: messages from the simulator to what shows them, controls back.
+// The page: messages from the simulator to the views, controls back.
 import { Boxes } from "./boxes.js";
 import { livelock } from "./livelock.js";
 import { Plots } from "./plots.js";
@@ -16,13 +16,13 @@ const page = {
   control(message) {
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
   },
-  // The state when something is so.
+  // Waits for a state with a condition.
   until(reached) { return new Promise((resolve) => page.waiting.push({ reached, resolve })); },
   after(cycles) {
     const from = page.state.cycle;
     return page.until((state) => state.cycle >= from + cycles);
   },
-  // Typed at the console, and done when the guest prints its next prompt. A guest under full load hardly comes to it.
+  // Types the command at the console; done at the guest's next prompt. Under full load that takes long.
   async strategy(name) {
     const from = page.state.cycle, ended = new RegExp(`variant ${name}\\r?\\n(?:[^]*\\n)?# $`);
     page.printed = "";
@@ -32,7 +32,7 @@ const page = {
       element("choosing").textContent = `the guest is choosing ${name}: ${((cycle - from) / 1e6).toFixed(1)} M cycles`;
       return chosen() || ended.test(page.printed);
     });
-    element("choosing").textContent = chosen() ? "" : `the guest did not choose ${name}; its console says why`;
+    element("choosing").textContent = chosen() ? "" : `the guest did not choose ${name}; see its console`;
     if (chosen()) element("name").value = name;
   },
 };
@@ -85,7 +85,7 @@ function take(state) {
   });
 }
 
-// What was later is not there any more; the guest prints it again.
+// Later output is removed; the guest prints it again.
 function rewind(cycle) {
   page.plots.rewind(cycle);
   page.wires.rewind(cycle);
@@ -93,7 +93,7 @@ function rewind(cycle) {
   strategy(null);
 }
 
-// The one that works, if it is known.
+// The current strategy, if it is known.
 function strategy(name) { element("variant").textContent = name ? `· ${name}` : ""; }
 
 function show(state, atEnd = false) {

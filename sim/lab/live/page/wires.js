@@ -37,7 +37,7 @@ export class Wires {
     const left = 44, high = height / lanes.length, end = this.state.cycle, start = end - cycles;
     const x = (cycle) => left + Math.max(0, (cycle - start) / cycles) * (width - left);
     const octet = 8 * this.about.sys_clk_hz / (1e6 * this.about.mbps);
-    // What was left out of a state began before the first moment that is here.
+    // Moments that a state omits began before the first moment here.
     const known = Math.max(start, this.moments[0]?.[1] ?? start);
     lanes.forEach((lane, at) => {
       const top = at * high + 4, bottom = (at + 1) * high - 4;

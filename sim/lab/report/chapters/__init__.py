@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report, chapter by chapter: a module each, whose `chapter(inputs)` makes it."""
+"""The report, chapter by chapter: a module each; its `chapter(inputs)` makes the chapter."""
 
 from ..chapter import Chapter
 from ..inputs import Inputs
@@ -39,8 +39,8 @@ ORDER = (
 
 
 def contents(inputs: Inputs) -> list[Chapter]:
-    """All chapters, of which an empty one says what to run; where nobody asks for RFC 2544's, those
-    that have something."""
+    """All chapters; an empty one names the command to run. Without trials of RFC 2544, only chapters
+    with content."""
     first = [chapter.chapter(inputs) for chapter in (forward, fast)]
     chapters = [
         *(each for each in first if each.present),

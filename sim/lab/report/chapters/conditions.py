@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What all of it was measured on, and how to do so again."""
+"""The simulated systems of all trials, and the commands that repeat them."""
 
 from html import escape
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What forwards past the stack: XDP, Linux' flow table, flows in hardware (docs/fast-path.md)."""
+"""Forwarding past the stack: XDP, Linux' flow table, flows in hardware (docs/fast-path.md)."""
 
 from .. import fast
 from ..chapter import Chapter

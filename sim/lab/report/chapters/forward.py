@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `moderato forward` measured."""
+"""Trials of `moderato forward`."""
 
 from .. import forwards
 from ..chapter import Chapter

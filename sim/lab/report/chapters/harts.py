@@ -11,7 +11,7 @@ def chapter(inputs: Inputs) -> Chapter:
     # One hart is there to be compared with: what is missing on two of them is no business of ours.
     return Chapter(
         "harts",
-        "Two harts beside one",
+        "Two harts compared with one",
         [
             harts.throughput([*inputs.trials.of("steady"), *trials]),
             harts.goodput([*inputs.trials.transfers, *transfers]),

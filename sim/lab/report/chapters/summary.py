@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What there is to see, before all else: three figures, what the variants are, one picture."""
+"""The summary: three figures, the variants, one picture."""
 
 from ...rfc2544 import metrics
 from ...run.variants import RX, TX, VARIANTS
@@ -48,9 +48,8 @@ def _overload(inputs: Inputs) -> tuple[str, str] | None:
     base, best = left
     return (
         _rate(base),
-        f"frames/s are left of {_rate(metrics.offered(offered))} offered at the line rate if "
-        f"every frame interrupts the CPU ({BASE}): it does nothing else. {BEST} still forwards "
-        f"{_rate(best)}.",
+        f"frames/s are forwarded of {_rate(metrics.offered(offered))} at the line rate if every frame "
+        f"interrupts the CPU ({BASE}): it does nothing else. {BEST} still forwards {_rate(best)}.",
     )
 
 
