@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a command needs nothing installed for: help, the version, `about`, and whether it is right at
-all.
+"""Commands that need no installation: help, the version, `about`, and the check of the command line.
 
     python3 -m sim.lab.check WORDS
 
 The launcher runs it with the system's Python; nothing is written. Help and the version are printed. The
 check rejects a wrong command as the command itself would, with status 2; a right one prints nothing.
-What the command line imports before a command runs is of the standard library only.
+Before a command runs, the command line imports only the standard library.
 """
 
 import signal

@@ -31,7 +31,7 @@ from .show.errors import LabError, UsageError
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _stopped_by = signal.SIGINT  # of these
 HELP = ("-h", "--help")
-VERBATIM = ("--ethtool",)  # options whose value may look like another one
+VERBATIM = ("--ethtool",)  # their values may look like another option
 STDOUT = 1
 
 USAGE = "usage: moderato COMMAND [OPTIONS]    moderato help COMMAND    moderato --version"
@@ -91,15 +91,15 @@ def run(words: list[str]) -> int:
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """What `work` returns; of what it raises, or what keeps its output from being written, a line on
-    standard error, and its status."""
+    """The status of `work`. For its exceptions, and for output that cannot be written, print a line on
+    standard error and return its status."""
     global _stopped_by
     _stopped_by = signal.SIGINT
     open_standard()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names of files, and what the guest prints, leave as the octets that they came as.
         sys.stdout.reconfigure(errors="surrogateescape")
-    # What is ignored stays so: nohup, and background jobs of a script.
+    # Ignored signals stay ignored: nohup, and background jobs of a script.
     handlers = dict.fromkeys(STOPS, stop) | {signal.SIGTSTP: suspend}
     before = {
         each: signal.signal(each, handler)
@@ -139,7 +139,7 @@ def guarded(work: Callable[[], int]) -> int:
 def given_up() -> bool:
     """Whether it is standard output that takes nothing; then what is left for it goes nowhere."""
     gone = select.poll()
-    gone.register(STDOUT, 0)  # a pipe whose reader has left has an error; a closed descriptor, too
+    gone.register(STDOUT, 0)  # a pipe without a reader has an error; a closed descriptor, too
     try:
         print(end="", flush=True)
         return bool(gone.poll(0))
@@ -158,7 +158,7 @@ def stop(number: int, *_):
 
 
 def tables_to_stderr(options) -> contextlib.AbstractContextManager:
-    """Tables go to standard error where a result goes to standard output: it must stand alone."""
+    """Tables go to standard error if a result goes to standard output, which then has nothing else."""
     paths = [each for each in vars(options).values() if isinstance(each, Path)]
     if any(outputs.descriptor(path) == STDOUT for path in paths):
         return contextlib.redirect_stdout(sys.stderr)
@@ -200,7 +200,7 @@ def parse(words: list[str]) -> argparse.Namespace:
 
 
 def summary() -> str:
-    """What `moderato --help` prints."""
+    """The output of `moderato --help`."""
 
     def lines(names) -> str:
         return "\n".join(f"  {name:10} {command(name).__doc__}" for name in names)
@@ -218,7 +218,7 @@ def command(name: str):
 
 
 def parser(name: str) -> Parser:
-    """Of one command."""
+    """The parser of one command."""
     module = command(name)
     made = Parser(
         prog=f"moderato {name}",

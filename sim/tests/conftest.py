@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A machine whose simulator only pretends; a cluster."""
+"""A machine with a simulator that only pretends; a cluster."""
 
 import json
 import os

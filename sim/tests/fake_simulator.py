@@ -444,7 +444,7 @@ def stall(*of: int):
 
 
 def stream(output: str, cycle: int) -> str:
-    """Tell all of it but the end, which is returned, in small pieces."""
+    """Print all but the end in small pieces; returns the end."""
     *pieces, last = [output[at : at + 3] for at in range(0, len(output), 3)]
     for piece in pieces:
         print(

@@ -193,7 +193,7 @@ def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **ch
 
 
 def two_harts(spread: str) -> dict:
-    """Conditions of a machine with so many."""
+    """Conditions of a machine with this many harts."""
     return MACHINE | {"cpu": MACHINE["cpu"] | {"harts": 2}, "spread": spread}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether this kernel lets us have network namespaces with TAP devices, as util-linux and iproute2 find
-it: a fault of our own way to make them (moderato.sim.lab.live.hosts) must not look like a refusal."""
+"""Whether this kernel permits network namespaces with TAP devices, by util-linux and iproute2. A fault
+in our own code (moderato.sim.lab.live.hosts) must not look like a missing permission."""
 
 import functools
 import subprocess
@@ -23,6 +23,6 @@ def refusal() -> str | None:
 
 
 def need():
-    """Pass the test over if the kernel refuses."""
+    """Skip the test if the kernel does not permit them."""
     if refusal():
         pytest.skip(f"no network namespace with a TAP device: {refusal()}")

@@ -43,9 +43,9 @@ def require_closed(results: list[Result]):
 
 @pytest.mark.slow
 def test_interrupts_that_are_withdrawn():
-    """napi-full's poll may re-arm in the very clocks in which the next frame has raised: the line falls
-    and rises again, six clocks later, and the hart takes one interrupt for both. Of a thousand frames
-    at this rate, it does so once or twice. The mock of the SoC does so each time
+    """napi-full's poll may re-arm in the clocks in which the next frame raises the line. The line falls
+    and rises again, six clocks later, and the hart takes one interrupt for both. Of a thousand frames at
+    this rate, it does so once or twice. The mock of the SoC does so each time
     (harness/test_harness_trial.py)."""
     (result,) = forward.run(machine(), [Trial("napi-full", 333, 5, 1000, 100)])
     require_closed([result])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the lab says of frames agrees with an account of the captures of both ports, which scapy makes
-(counted.py), whatever the frames are: replays, trials, transfers over TCP, live sessions."""
+"""The lab's counts of frames agree with scapy's account of both ports' captures (counted.py). This
+covers replays, trials, transfers over TCP and live sessions."""
 
 import dataclasses
 import json
@@ -78,7 +78,7 @@ def fragments(dice: random.Random, port: int) -> list[Packet]:
     ]
 
 
-# What enters, and what has to become of each frame and, behind a +, of its answer.
+# The frames, and the expected fate of each one and, after a +, of its answer.
 KINDS = {
     "routed": ("forwarded", datagram),
     "same port": (

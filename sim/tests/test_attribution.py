@@ -216,7 +216,7 @@ def test_a_symbol_ends_where_the_next_begins_and_has_its_best_name():
 
 
 def test_programs_of_bpf_are_known_by_their_names():
-    """As the guest's /proc/kallsyms has them; how long they are, nobody says."""
+    """Symbols as the guest's /proc/kallsyms has them, without sizes."""
     text = (
         "bf003000 t bpf_prog_6deef7357e7b4530_fib\t[bpf]\n"
         "bf001000 t bpf_prog_3b185187f1855c4c_forward\t[bpf]\n"

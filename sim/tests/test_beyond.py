@@ -58,8 +58,8 @@ def events(reply: dict, port: int = 0) -> dict[str, int]:
 
 @pytest.mark.parametrize("ring", [pytest.param(64, marks=pytest.mark.slow), 128])
 def test_a_ring_of_frames_each_tick(guest, ring):
-    """As many frames as the ring has descriptors arrive between two ticks without loss, but those
-    that come while the driver takes them; more do not."""
+    """Between two ticks, as many frames as the ring has descriptors arrive without loss, plus those that
+    come while the driver takes them. More do not."""
     pause = 10_000 / ring  # us
     for share, all_of_them in ((0.9, True), (1.06, False)):
         session = guest("napi-timer", f"ethtool -G eth0 rx {ring}")
@@ -129,8 +129,9 @@ def test_absolute_timer_bounds_a_hostile_arrival(guest, tmp_path):
 
 
 def test_urgent_frames_do_not_wait(guest):
-    """One of 50 is marked, each 9.75 ms, and all others wait for that long: 49 are before it, of which
-    the CPU has no more than 8 in hand. The kernel's tick, each 10 ms, does not keep pace with it."""
+    """One of 50 frames is marked, each 9.75 ms, and all others wait that long. Before a marked frame are
+    49 others, and the CPU has at most 8 of them. The kernel's tick, each 10 ms, does not keep pace with
+    it."""
     moderated = "ethtool -C eth0 rx-frames 128 rx-usecs 10000 rx-usecs-low 0"
     plain = trial(guest("napi-full"), 195, 150, probe_every=50)
     waiting = trial(guest("hw-moderated", moderated), 195, 150, probe_every=50)
@@ -143,7 +144,7 @@ def test_urgent_frames_do_not_wait(guest):
     assert latency_us(waiting, "probe_latency_cycles")["median"] > 1000
     at_once, ahead = (latency_us(reply, "probe_latency_cycles") for reply in (plain, urgent))
     assert ahead["median"] <= at_once["median"] + 100 and ahead["max"] < 1000
-    # Behind it, the poll that it raises takes what came before it.
+    # The poll that it raises also takes the frames before it.
     assert latency_us(urgent)["median"] > 1000
     assert events(waiting)["rx_interrupt"] <= 150 / 50 + 2
     assert events(urgent)["rx_interrupt"] <= 3 + 150 / 50 + 2 < events(plain)["rx_interrupt"] / 15

@@ -37,7 +37,7 @@ def two(lab, *words):
 
 
 def test_a_command_and_its_replay(lab, tmp_path, capfd):
-    """A file for each box; what the guests print says whose it is."""
+    """A file for each box; each line of the guests' output has its box."""
     assert (
         two(
             lab,

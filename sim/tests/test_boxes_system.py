@@ -12,7 +12,8 @@ from scapy.utils import PcapNgReader
 from moderato.sim.lab import cli
 
 DELAY = 500  # ns
-# Host 0 pings what is behind one box and behind two, then takes what box 0 fetches from box 1.
+# Host 0 pings a host beyond one box and a host beyond two, then takes a page that box 0 fetches from
+# box 1.
 HOST = """\
 import socket
 from scapy.layers.inet import ICMP, IP
@@ -76,7 +77,7 @@ def test_ping_and_tcp_through_two_boxes(run, tmp_path, capfd):
     assert any("eth1-rx" in line for line in page)  # of its /proc/interrupts
     there, here = frames(tmp_path / "frames", "eth1", 2), frames(tmp_path / "frames.1", "eth0", 1)
     assert [(time + DELAY, octets) for time, octets in there[: len(here)]] == here
-    assert len(there) - len(here) <= 1 and len(here) > 10  # one may have been under way
+    assert len(there) - len(here) <= 1 and len(here) > 10  # one may have been in progress
 
     assert_replayed(run, tmp_path, capfd)
 

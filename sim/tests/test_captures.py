@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one reader of captures: what it takes, what it refuses and in which record."""
+"""The one reader of captures: the files that it accepts, and those that it rejects, with the record."""
 
 import itertools
 import random
@@ -116,7 +116,7 @@ def test_written_as_on_the_wire(tmp_path):
     assert (read_by_scapy[0][1].sec, read_by_scapy[0][1].usec) == (START, 7)
 
 
-# Refused ------------------------------------------------------------------------------------------
+# Rejected -----------------------------------------------------------------------------------------
 
 GOOD = record(FRAMES[0]) + record(FRAMES[1])
 
@@ -359,7 +359,7 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_no_part_of_a_file_is_taken_for_all_of_it(tmp_path, name):
-    """Cut anywhere but between two records, it is refused."""
+    """The reader rejects a file that is cut anywhere but between two records."""
     content = FILES[name]
     whole = 0
     for size in range(len(content) + 1):

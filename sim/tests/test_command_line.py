@@ -187,7 +187,7 @@ def test_wrong_command(words, says, tmp_path, capsys):
             cli.parse(words.format(tmp=tmp_path).split())
 
 
-# What is refused when a command runs: what takes hours, what a file holds, and what needs the packages.
+# Commands that fail only when they run: trials of hours, contents of files, and missing packages.
 LATER = re.compile(
     "add --yes|has no frames|record 2 is|nothing to run|sys-clk-freq must|no csr.json|it is damaged"
 )
@@ -356,7 +356,7 @@ REQUIRED = {
     ],
 )
 def test_no_two_results_have_one_path(name, one, other, tmp_path, capsys):
-    """Refused before anything is installed for it, whichever kinds they are."""
+    """Rejected before anything is installed for it, whichever kinds they are."""
     (tmp_path / "a.pcap").touch()
     words = f"{name} {REQUIRED.get(name, '')} {one} {{tmp}}/same {other} {{tmp}}/same"
     with pytest.raises(UsageError, match="are the same file or folder"):
@@ -384,7 +384,7 @@ def takes(name: str, option: str, word: str) -> bool:
 )
 @pytest.mark.parametrize("place", ["-", "/dev/stdout", "/dev/fd/1", "{tmp}/pipe"])
 def test_no_two_results_go_into_one_stream(name, one, other, place, tmp_path):
-    """One would stand behind the other in it, where nobody can tell them apart."""
+    """One would follow the other in the file, and a reader could mistake one for the other."""
     (tmp_path / "a.pcap").touch()
     os.mkfifo(tmp_path / "pipe")
     first = "-" if place.startswith(("-", "/dev")) else place
@@ -471,7 +471,7 @@ WANTED = {"--folded": "--replay {tmp}/a.pcap", "--json": "-c true"}  # by option
 
 @pytest.mark.parametrize("name", commands.NAMES)
 def test_paths_are_octets(name, tmp_path):
-    """A name is any octets. Other values are text, and what is none is refused as wrong."""
+    """A name is any octets. Other values are text; the parser rejects octets that are not UTF-8."""
     path = os.path.join(os.fsencode(tmp_path), b"\xff\xe9")
     with open(path, "w"):
         pass
@@ -535,7 +535,7 @@ def test_help(words, capsys, monkeypatch):
     ],
 )
 def test_help_comes_first(words, capsys):
-    """Whatever else is wrong: who asks for help needs it."""
+    """Whatever else is wrong, --help prints help."""
     with pytest.raises(SystemExit) as ended:
         cli.main(words.split())
     assert not ended.value.code and "usage: moderato" in capsys.readouterr().out
@@ -777,7 +777,7 @@ def bare_clone(folder: Path, name: str = "clone") -> Path:
 
 
 def launch(clone: Path, words: str, **environment: str) -> subprocess.CompletedProcess:
-    """With a cache that nobody may make."""
+    """With a cache that cannot be made."""
     return subprocess.run(
         [clone / "moderato", *words.split()],
         capture_output=True,

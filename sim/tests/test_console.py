@@ -24,7 +24,7 @@ case $* in "$REFUSED"*) echo "$SAYS" >&2; exit 80 ;; esac
 
 @pytest.fixture
 def variant(tmp_path):
-    """`variant WORDS`, and what it ran of an ethtool that refuses what begins with `refused`."""
+    """`variant WORDS`, and its calls of an ethtool that fails for words that begin with `refused`."""
     (tmp_path / "variant").write_text(console.variant_script())
     (tmp_path / "ethtool").write_text(ETHTOOL)
     (tmp_path / "ethtool").chmod(0o755)

@@ -46,7 +46,7 @@ sys.exit(cli.main(sys.argv[1:]))
 
 @pytest.fixture
 def started(machine, tmp_path):
-    """Starts a command that runs until `stall`, beside files that it may write."""
+    """Starts a command that runs until `stall`, next to files that it may write."""
     program = tmp_path / "stream"
     program.write_text("stream")
 

@@ -36,9 +36,9 @@ TABLES = {
     "table-5",
     "causes",
 }
-# Parts by which a figure may differ, if not by one in its last digit: two steps of a search; more
-# for the parts of a frame's time, and for times under a load that is nearly too much, where a queue
-# happens to stand a little higher.
+# Parts by which a figure may differ, if not by one in its last digit. Throughputs: two steps of a
+# search. Parts of a frame's time, and times near overload, may differ more, because the queue's level
+# there varies.
 CLOSE = 0.02
 WIDER = {"table-5": 0.05, "causes": 0.05, "latencies": 0.1, "bursts": 0.1, "recovery": 0.1, "reset": 0.1}
 

@@ -309,7 +309,7 @@ def test_output_is_shown_as_it_comes(machine):
     pieces = []
     with state.booted(machine).open() as session:
         assert session.run(b"any", 1000, lambda piece, _: pieces.append(piece)) == 7
-        assert session.type("echo more") == (0, "")  # goes on behind the last prompt
+        assert session.type("echo more") == (0, "")  # goes on after the last prompt
     assert "".join(pieces) == "hello\n@end@5@\n# \n@end of it\n" and len(pieces) > 3
 
 
@@ -407,7 +407,7 @@ def test_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
 
 
 def test_interrupts_that_were_withdrawn_are_no_disagreement(lab, monkeypatch, capsys, tmp_path):
-    """Raised = taken + withdrawn, and what else is missing is told."""
+    """Raised = taken + withdrawn; the lab reports other differences."""
     forward_once(lab)  # the states have none
     file = tmp_path / "out.json"
     monkeypatch.setenv("FAKE_WITHDRAWN", "2")
@@ -541,7 +541,7 @@ def test_interrupt_ends_every_process(machine, tmp_path, signals):
         text=True,
         preexec_fn=heed_hangups,
     )
-    while len(list(folder.glob(".*"))) < min(2, len(os.sched_getaffinity(0))):  # trials under way
+    while len(list(folder.glob(".*"))) < min(2, len(os.sched_getaffinity(0))):  # trials in progress
         assert lab.poll() is None
         time.sleep(0.05)
     for name in signals:
@@ -605,7 +605,7 @@ def test_refused_setting(lab, machine, monkeypatch, capsys):
     assert forward_once(lab, "--ethtool", "-C rx-usecs 9") == 1
     *_, said = capsys.readouterr().err.splitlines()
     assert said == (
-        "moderato: --ethtool '-C rx-usecs 9' was refused; `ethtool -C eth1 rx-usecs 9` "
+        "moderato: --ethtool '-C rx-usecs 9' was rejected; `ethtool -C eth1 rx-usecs 9` "
         "in the guest: netdevice says no"
     )
     monkeypatch.setenv("FAKE_SAYS", "no coalesce parameters changed, aborting")

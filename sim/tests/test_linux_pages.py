@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Linux' large pages with memories and options of the kernel that the lab does not have.
 
-Slow: a SoC of 512 MiB is built, whose device tree has as much of it as a test wants, and kernels that
-nothing else needs.
+Slow: builds a SoC with 512 MiB, and kernels that nothing else needs. The device tree has as much RAM as
+a test wants.
 """
 
 import json
@@ -27,8 +27,8 @@ PAGEALLOC, STRICT = Choice("pagealloc"), Choice("strict")
 
 @pytest.fixture
 def boot(monkeypatch):
-    """A function that boots a kernel with so many MiB of RAM, takes its module in and out, and looks at
-    its pages: whether there are large ones, wherever they fit, or none."""
+    """A function that boots a kernel with some MiB of RAM, loads and unloads its module, and checks its
+    pages: large ones wherever they fit, or none."""
     verilog = soc_verilog(SimConfig(ram_bytes=512 * MIB))
     binary = simulator(verilog)
     for choice in PAGEALLOC, STRICT:

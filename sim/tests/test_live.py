@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`moderato live`: hosts that the kernel makes, a simulator that pretends; recordings and their faults.
 
-Tests that need network namespaces make their own, and are passed over where the kernel refuses them.
+Tests that need network namespaces make their own, and are skipped where the kernel does not permit them.
 """
 
 import contextlib
@@ -218,7 +218,8 @@ def changed(path, value=NOTHING):
 
 @pytest.mark.parametrize("path", list(places(header(0))), ids=".".join)
 def test_a_header_with_another_value(refusal, path):
-    """What this commit does not know is refused in a line, whatever it is, before anything is built."""
+    """The replay rejects anything that this commit does not know, in one line, before it builds
+    anything."""
     assert refusal(made_up(*RECORDS, about=header(0))) == PLAYED
     assert "\n" not in refusal(made_up(*RECORDS, about=changed(path)))
     for value in ODD:
@@ -587,7 +588,7 @@ def test_an_end_before_the_beginning(lab, beside, tmp_path, capsys):
 
 
 def test_a_result_on_standard_output_stands_alone(lab, beside, capfd):
-    """What the command prints is beside it, as tables are."""
+    """The command's output goes to standard error, as tables do."""
     assert lab("--record", "session", "--json", "-", "-c", "echo said; echo wrong >&2; exit 7") == 7
     shown = capfd.readouterr()
     assert json.loads(shown.out)["ports"]
@@ -672,8 +673,8 @@ def test_the_console_gets_the_hosts(lab, beside, monkeypatch, capsys):
 
 
 def test_a_window_is_the_simulator_s(lab, beside, monkeypatch, capsys):
-    """It gets the descriptor, in a session with a command, at the console, and in a replay; and the
-    guest's functions, from a file without a name."""
+    """The simulator gets the descriptor in a session with a command, at the console, and in a replay. It
+    gets the guest's functions from a file without a name."""
     address, at_console = "the window, for a browser on this machine: http://127.0.0.1:", []
     function = live.symbols.Symbol(0xC0001000, 16, "schedule")
     monkeypatch.setattr(live.symbols, "of_guest", lambda _: [function])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato results` with a short plan on a pretended simulator: whole, stopped, refused."""
+"""`moderato results` with a short plan on a pretended simulator: whole, stopped, rejected."""
 
 import json
 import os
@@ -138,7 +138,7 @@ def test_a_study_without_records(clean, docs):
 
 
 def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
-    """Ctrl-C while trials are under way; those that ended are not made again."""
+    """Ctrl-C while trials are in progress; those that ended are not made again."""
     program = (
         "import sys\nfrom pathlib import Path, PosixPath\n"
         "from moderato.toolchain import project\n"
@@ -246,7 +246,7 @@ def test_a_failing_step_publishes_nothing(clean, docs, monkeypatch):
 
 
 def test_studies_are_made_of_commands():
-    """Each can be run by hand; whole files only, so a name stands for what was made."""
+    """Each can run by hand; files appear whole, so an existing name means a finished step."""
     assert tuple(published.STUDIES) == arguments.STUDIES
     steps = [step for plan in published.STUDIES.values() for step in plan]
     for step in steps:

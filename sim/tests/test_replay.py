@@ -100,7 +100,7 @@ def test_recognises_forwarded_frames():
     ],
 )
 def test_tags_without_a_vlan_are_taken_off(tags):
-    """IEEE 802.1Q's priority tags, which Linux takes off, and forwards what is behind."""
+    """Linux removes IEEE 802.1Q's priority tags, and forwards the rest."""
     left = bytes(routed(datagram()))
     assert forwarded([tagged(*tags)], [left]) == [left]
 
@@ -226,7 +226,7 @@ def lab(machine, monkeypatch, tmp_path):
 
 
 def test_frames_closer_than_the_line_lets_them(lab, monkeypatch, capsys):
-    """They get the time that they take there, beside that in which it has to become quiet."""
+    """The captures get their own length, in addition to the time in which it has to become quiet."""
     limits, call = [], Session.call
     monkeypatch.setattr(
         Session,

@@ -101,7 +101,7 @@ def test_interrupts_beside_the_paper_s(found):
     ],
 )
 def test_another_transfer_has_rows_of_its_own(found, change, said):
-    """It replaces none; what one hart alone did is beside nothing."""
+    """It replaces none; trials on one hart alone have no row."""
     both = [*found.transfers, *found.hart_transfers]
     usual = harts.interrupts(both).rows
     other = made_up.through_two_harts("pinned", 20, 30, **change)

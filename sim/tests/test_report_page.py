@@ -57,7 +57,7 @@ class Opened:
 
     dom: str
     console: list[str]
-    requests: list[str]  # addresses beside its own
+    requests: list[str]  # addresses other than its own
 
 
 def browse(file: Path, folder: Path) -> Opened:

@@ -63,7 +63,7 @@ def brightness(colour: str) -> float:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_readable(page, width, scheme):
-    """Nothing makes the page wider than the window; texts stand out, in figures, too."""
+    """Nothing makes the page wider than the window; texts have contrast, in figures, too."""
     look(page, width, scheme)
     assert page.execute_script("return document.documentElement.scrollWidth") <= width
     style = page.execute_script("""
@@ -89,7 +89,7 @@ def balloon(page) -> str:
 
 
 def show(page, element):
-    """Scroll there, and wait until that is told."""
+    """Scroll there, and wait for the event."""
     page.execute_async_script(
         """
         arguments[0].scrollIntoView({block: 'center'});
@@ -110,8 +110,8 @@ def place(page, element) -> dict[str, int]:
 
 
 def point(page, element):
-    """Move the mouse there. By place: to an element the driver would scroll first, and the balloon
-    hides when that is told, which may be after the move.
+    """Move the mouse there. By place: the driver would scroll to an element first. The balloon hides at
+    the scroll event, which may come after the move.
     """
     mouse = ActionBuilder(page)
     mouse.pointer_action.move_to_location(**place(page, element))
@@ -198,7 +198,7 @@ def test_a_figure_as_png(page):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_links_lead_to_what_can_be_seen(page, width):
-    """The box with the variants stays at the top; no title that a link leads to is behind it."""
+    """The box with the variants stays at the top; it covers no title that a link leads to."""
     look(page, width, "light")
     for link in page.find_elements(By.CSS_SELECTOR, "nav a"):
         title, box = page.execute_async_script(

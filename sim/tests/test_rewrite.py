@@ -38,7 +38,7 @@ def mapped(*frames: bytes) -> list[bytes]:
 
 
 def expected(octets: bytes) -> Ether:
-    """What scapy makes of it: the same with other addresses, and every sum anew."""
+    """scapy's version: the same frame with other addresses and all sums calculated again."""
     packet = Ether(octets)
     packet.src, packet.dst = TESTER[0], ROUTER[0]
     packet[IP].src, packet[IP].dst = ADDRESS

@@ -87,7 +87,7 @@ def test_search_under_livelock(rx, rest):
 @pytest.mark.parametrize("above", [1.1, 1.5])
 @pytest.mark.parametrize("rx, rest", [(27e-6, 140e-6), (160e-6, 212e-6), (230e-6, 260e-6)])
 def test_search_from_a_sloping_overload(rx, rest, above):
-    """One overload tells too little of where it ends: what it still forwards is far below."""
+    """One overload is too little for an estimate: its forwarded rate is far below the throughput."""
     grid = Grid(LINE, 0.01)
     step, trials = find(interrupted(rx, rest), grid, grid.step(above / (rx + rest)))
     assert grid.rate(step) <= 1 / (rx + rest) < grid.rate(step - 1)
@@ -394,8 +394,8 @@ def test_a_cluster_gives_the_same_records(lab, cluster, tmp_path, capsys):
     assert lab(*words, "--results", str(tmp_path / "far"), "--scheduler", cluster) == 0
     assert capsys.readouterr().out == local
     assert without_wall_time(tmp_path / "far") == without_wall_time(tmp_path / "local")
-    # Who worked got simulator and checkpoints by the hash of their content. On a busy machine one of
-    # them may have done it all.
+    # Workers got simulator and checkpoints by the hash of their content. On a busy machine one of them
+    # may have done it all.
     got = [
         {file.name for file in (tmp_path / f"worker{number}" / "blob").glob("*/[!.]*")}
         for number in range(2)

@@ -88,8 +88,8 @@ def test_gated_clocks_change_nothing(lab, variant):
 
 
 def test_sleep_changes_nothing(lab):
-    """A guest that waits, is woken by timers and by the keyboard: to the cycle as without passing
-    over what it sleeps through, and its state at the end is the same but for the gated clocks."""
+    """Timers and the keyboard wake a waiting guest in the same cycle as without skipped cycles. Its
+    state at the end is the same except for the gated clocks."""
     commands = "".join(
         json.dumps(command) + "\n"
         for command in (
@@ -282,9 +282,9 @@ def test_settings_that_did_not_take_are_told(lab):
             ("-C rx-usecs -1", "shows rx-usecs 50$"),
             ("-G tx -1", "shows tx 128$"),
             ("-G rx 100", "shows rx 128$"),
-            ("-C rx-usecs 9999999999", "was refused"),
-            ("-K lro on", "was refused"),
-            ("-s speed none", "was refused"),
+            ("-C rx-usecs 9999999999", "was rejected"),
+            ("-K lro on", "was rejected"),
+            ("-s speed none", "was rejected"),
         ):
             with pytest.raises(LabError, match=says):
                 ethtool.choose(session, setting)
@@ -419,7 +419,7 @@ def moderato(*words) -> subprocess.CompletedProcess:
 
 
 def test_replay_learns_neighbours_and_forwards(tmp_path):
-    """Of a capture whose addresses are not the bench's, and become those."""
+    """A capture with other addresses than the bench's gets the bench's."""
     frames = [
         Ether(src="00:11:22:33:44:55", dst="66:77:88:99:aa:bb")
         / IP(src="192.0.2.1", dst="203.0.113.5", id=number)
@@ -494,7 +494,8 @@ def test_replay_accounts_for_every_frame(tmp_path):
     first, second = result["ports"]
     assert (first["offered"], first["forwarded"], second["offered"]) == (11, 3, 0)
     assert (first["dropped_damaged"], first["dropped_filtered"]) == (3, 1)
-    # The guest asked port 1's tester for its address, and port 0's before it told it of the rest.
+    # The guest asked port 1's tester for its address, and port 0's before it sent it ICMP errors for
+    # the rest.
     assert (first["answers"], second["answers"]) == (1, 1)
     assert first["received"] == 7 + first["answers"] and second["received"] == 1
     assert result["delivered"] == 2
@@ -518,7 +519,7 @@ def test_shell_until_the_guest_powers_off():
 
 
 def test_udp_echo(tmp_path):
-    """A datagram through the guest to the tester at port 1 comes back to who sent it at port 0."""
+    """A datagram through the guest to the tester at port 1 comes back to its sender at port 0."""
     asked = (
         Ether(src=TESTER[0], dst=GUEST[0])
         / IP(src="198.18.0.2", dst="198.19.0.2")
@@ -546,7 +547,7 @@ def test_udp_echo(tmp_path):
 
 
 def test_shell_while_the_tester_sends():
-    """`top` has the CPU's line, `variant` chooses, and the rates are told."""
+    """`top` has the CPU's line, `variant` chooses, and the console prints the rates."""
     ended = moderato(
         "shell",
         "--variant",
@@ -567,7 +568,7 @@ def test_shell_while_the_tester_sends():
         line,
     )
     received, forwarded, interrupts = map(int, rates.groups())
-    # 1488 enter at each port, and nothing is in the way but what is under way at the end.
+    # 1488 enter at each port; only frames in progress at the end are missing.
     assert 2900 < forwarded <= received + 100 <= 3100 and interrupts > 2900
 
 

@@ -106,7 +106,7 @@ def test_a_peer_stalls_for_a_second(clock):
 
 @pytest.mark.parametrize("state", ["closed", "established"])
 def test_a_program_whose_peer_vanished_is_ended(state):
-    """It may be through at that moment: then there is nobody to end, which is no failure."""
+    """The program may have ended by itself at that moment, which is no failure."""
     asked = []
 
     class Guest:

@@ -73,7 +73,7 @@ def lab(machine, tmp_path):
 
 
 def closed(words: list, which: str) -> subprocess.CompletedProcess:
-    """Run a command, some of whose descriptors are closed."""
+    """Run a command with some descriptors closed."""
     return subprocess.run(
         ["sh", "-c", f'exec "$@" {which}', "sh", *words],
         timeout=WAIT,

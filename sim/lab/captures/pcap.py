@@ -100,7 +100,7 @@ def truncated(size: int) -> Unusable:
 
 
 def _records(content: bytes) -> Iterator[Record]:
-    """Those of a pcap file, as libpcap's savefile format has them."""
+    """The frames of a pcap file, by libpcap's savefile format."""
     for order in "<>":
         (magic,) = struct.unpack_from(f"{order}I", content.ljust(4, b"\0"))
         if magic in UNITS:

@@ -58,7 +58,7 @@ class Scanner(FileScanner):
 
 
 def records(content: bytes) -> Iterator[Record]:
-    """Those of all sections and interfaces. Raises Unusable."""
+    """The frames of all sections and interfaces. Raises Unusable."""
     stream = io.BytesIO(content)
     end = 0  # of the last whole block
     with warnings.catch_warnings():

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A conversation of any two stations, as one of the bench's two: what `replay --rewrite` plays.
+"""Maps a conversation of any two stations to the bench's two testers, for `replay --rewrite`.
 
-What the first end sent enters at port 0, what the other one sent at port 1. Checksums change by what
-the addresses change (RFC 1624), so a wrong one stays wrong by as much: of frames that a host left to
-its NIC to sum, or of the first fragment of a datagram, whose sum is over all of them.
+Frames of the first station enter at port 0, those of the other one at port 1. Checksums change by what
+the addresses change (RFC 1624), so a wrong checksum stays wrong by the same amount. Captures have two
+kinds of wrong checksums: those that a host leaves to its NIC, and those of first fragments, whose sum is
+over all fragments.
 """
 
 import struct
@@ -29,7 +30,7 @@ Ends = tuple[bytes, bytes]  # two IPv4 addresses
 
 @dataclass
 class Rewritten:
-    """What is played, and what it was made from."""
+    """The frames to play, and the capture's stations."""
 
     ends: tuple[str, str]  # the capture's addresses, in the order of the bench's ports
     entered: list[list[Frame]] = field(default_factory=lambda: [[], []])  # by port
@@ -38,8 +39,8 @@ class Rewritten:
 
 
 def rewrite(captures: Sequence[Sequence[Frame]]) -> Rewritten | None:
-    """Of captures by port, of which the second one may be empty: then both ends' frames are in the
-    first. None if there are no two stations that IPv4 goes between."""
+    """Rewrite captures by port. If the second one is empty, both ends' frames are in the first. None if
+    no two stations exchange IPv4."""
     ends = _ends(captures)
     if not ends:
         return None
@@ -61,8 +62,8 @@ def rewrite(captures: Sequence[Sequence[Frame]]) -> Rewritten | None:
 
 
 def _ends(captures: Sequence[Sequence[Frame]]) -> Ends | None:
-    """The two with the most frames between them. The first one begins; of two captures, most frames
-    of both are where they enter."""
+    """The two stations with the most frames between them. The first one is that of port 0: it begins, or
+    with two captures, this order has the most frames in the capture of their port."""
     counts = [Counter(filter(None, map(_between, frames))) for frames in captures]
     together = sum(
         (Counter({min(ends, _back(ends)): count}) for each in counts for ends, count in each.items()),
@@ -106,7 +107,7 @@ def _packet(frame: Frame) -> int | None:
 
 
 def _kind(frame: Frame) -> str:
-    """What a frame is, for the reader."""
+    """A frame's kind, in words."""
     if between := _between(frame):
         return "IPv4 between {} and {}".format(*sorted(map(IPv4Address, between)))
     (kind,) = struct.unpack_from(">H", frame.octets, ETHERNET_HEADER - 2)

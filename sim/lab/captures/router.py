@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What an IPv4 router makes of a frame (RFC 1812), to recognise the forwarded ones in a capture."""
+"""An IPv4 router's changes to a frame (RFC 1812), to recognise forwarded frames in a capture."""
 
 import struct
 from collections import Counter
@@ -15,11 +15,11 @@ Source = tuple[int, Sequence[bytes]]  # a port, and frames that entered there
 
 
 def forwarded(sources: Sequence[Source], left: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
-    """Of each source, the frames that left as a router makes them. Frames without FCS; `left`: by port.
+    """For each source, the frames that left with a router's changes. Frames without FCS; `left`: by
+    port.
 
-    A frame that left is of one source: of the first one at another port that still lacks it, else of
-    the port where it left. Addresses of the Ethernet header are not compared: they depend on the next
-    hop.
+    A frame that left belongs to one source: the first one at another port that still lacks it, else the
+    port where it left. Addresses of the Ethernet header are not compared: they depend on the next hop.
     """
     expected = [Counter(packet(frame, hops=1) for frame in frames) for _, frames in sources]
     found = [[] for _ in sources]

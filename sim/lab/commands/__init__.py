@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The commands of `moderato`: a file each, whose docstring its help begins with.
+"""The commands of `moderato`, a file each. A file's docstring begins the command's help.
 
     EXAMPLES          words after its name
     options(parser)   its options
     check(options)    rejects options that do not go together, if there are any (UsageError)
     run(options)      runs it; returns the exit status: 0, or 1 for a failure
 
-A command imports what it runs when it runs, so that a wrong one fails at once. What it imports
-before that is Python's own: in a clone, nothing may be installed yet.
+A command imports what it runs when it runs, so that a wrong one fails at once. Before that, it imports
+only Python's own modules: in a clone, nothing may be installed yet.
 """
 
 from moderato.toolchain.project import IS_CLONE
@@ -34,7 +34,7 @@ LAB = (
 )
 DESIGN = ("verilog", "node", "example", "bitstream", "area", "mutate", "export", "series")
 
-# Those that do without a clone. What they import at the top is in the wheel (test_wheel.py).
+# Commands that need no clone. The wheel has their imports at the top (test_wheel.py).
 INSTALLED = ("verilog", "node", "about")
 
 ALL = (*LAB, *DESIGN)

@@ -29,7 +29,7 @@ def run(options) -> int:
 
 
 def text(found: dict) -> str:
-    """What about() found, for people."""
+    """The findings of about(), as text."""
     machine, cache = found["machine"], found["cache"]
     head = {"moderato": found["release"], "commit": found["commit"], "Python": found["python"]}
     here = machine | {"memory": size(machine["memory"])}

@@ -229,7 +229,7 @@ def _seed(word: str) -> int:
 
 
 def compared(words: str) -> list[str]:
-    """A command whose figures are compared, with its options."""
+    """A command to compare, with its options."""
     from ..cli import parse  # which imports the commands
 
     try:

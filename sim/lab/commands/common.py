@@ -52,7 +52,7 @@ def add_machine(
     fast: bool = False,
     without: str = "needed but with --nic liteeth",
 ):
-    """What runs: the variant, or `several`, the NIC, and which `kernel` if that can be chosen.
+    """Options for the variant (or `several`), the NIC, and the `kernel` if that can be chosen.
 
     offload: whether the NIC may be the one with all options; reports know variants only.
     fast: whether variants may forward past Linux' stack.
@@ -251,7 +251,7 @@ def add_runner(parser: ArgumentParser):
         "--scheduler",
         type=arguments.scheduler,
         metavar="ADDRESS",
-        help="a dask scheduler, whose workers run the trials (default: this machine's cores)",
+        help="a dask scheduler; its workers run the trials (default: this machine's cores)",
     )
     parser.add_argument(
         "--results",
@@ -279,7 +279,7 @@ def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
 
 
 def same(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same place, be there something yet or not."""
+    """Whether two paths lead to the same place, even if nothing is there yet."""
     numbers = [outputs.descriptor(path) for path in (one, other)]
     if any(number is not None for number in numbers):
         return numbers[0] == numbers[1]
@@ -288,7 +288,7 @@ def same(one: Path, other: Path) -> bool:
 
 
 def nic(options) -> str:
-    """The chosen one; that whose MACs forward flows, where a variant needs it."""
+    """The chosen NIC, or the one with flows if the variant needs it."""
     if "offload" not in (options.variant or []):
         return options.nic
     if options.nic not in (MODERATO, FLOWS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What other caches or predictions bring; minutes for each cluster."""
+"""The gain of other caches or predictions; minutes for each cluster."""
 
 EXAMPLES = ("",)
 

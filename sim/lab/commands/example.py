@@ -39,7 +39,11 @@ PROGRAMS = {
         "",
         "Linux forwards on LiteX's VexRiscv-SMP and on the lab's cluster",
     ),
-    "linux-ptp": ("linux-ptp/two_nodes.py", "", "two boxes at one wire, whose clocks ptp4l makes agree"),
+    "linux-ptp": (
+        "linux-ptp/two_nodes.py",
+        "",
+        "two boxes at one wire; ptp4l synchronizes their clocks",
+    ),
 }
 
 

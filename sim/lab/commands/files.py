@@ -21,7 +21,7 @@ def text(word: str) -> str:
 def input_file(word: str) -> Path:
     """A file to read; its content is checked by what reads it.
 
-    Of /dev/stdin and the like, the file itself: a simulator has other descriptors of these names.
+    The file behind /dev/stdin and the like: a simulator has other descriptors of these names.
     """
     path = Path(word).absolute()
     if outputs.descriptor(path) is not None and path.is_file():
@@ -34,7 +34,7 @@ def input_file(word: str) -> Path:
 
 
 def _instead_of_file(path: Path) -> str:
-    """What a path is that names no file, and what to do."""
+    """Describes a path that names no file, and the remedy."""
     if path.is_dir():
         return "is a folder; name a file"
     if path.is_fifo() or path.is_socket():
@@ -52,7 +52,7 @@ def input_files(words: str) -> list[Path]:
 
 
 def input_folder(word: str) -> Path:
-    """A folder whose files are read."""
+    """A folder to read files from."""
     path = Path(word).absolute()
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"{word} is not a folder; name one")

@@ -126,13 +126,13 @@ def check(options):
 
 
 def second_recording(options) -> Path | None:
-    """That of box 1, if the one to be replayed is of two boxes."""
+    """The recording of box 1, if there are two boxes to replay."""
     path = options.replay and outputs.numbered(options.replay, 1)
     return path if path and path.exists() else None
 
 
 def second_files(options) -> list[common.Named]:
-    """What is written of the second one of two boxes."""
+    """The files to write for the second of two boxes."""
     return [
         (f"--{name} of box 1", outputs.numbered(path, 1))
         for name in ("record", "capture", "folded")

@@ -19,7 +19,7 @@ def options(parser):
         type=pattern,
         default="",
         metavar="PATTERN",
-        help="mutants in whose 'file: name' this regular expression is found (default: all, an "
+        help="mutants with 'file: name' matching this regular expression (default: all, an "
         "hour on two cores)",
     )
     add(
@@ -30,7 +30,7 @@ def options(parser):
     add(
         "--known",
         action="store_true",
-        help="run nothing: show what was found out before; ends with 1 if that is not all",
+        help="run nothing: show earlier results; ends with 1 if some are missing",
     )
 
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`moderato results`: docs/data, docs/tables.md and docs/figures again, on one clean commit.
 
-The steps are commands of moderato; each study can be made again by itself. What they make is kept in
-the build cache, in a folder for the commit and its machines: Ctrl-C loses the running trials and
-nothing else, and results of another machine are elsewhere. The files of docs are
-replaced when all of it is there.
+The steps are commands of moderato; each study can be made again by itself. Results are kept in the build
+cache, in a folder for the commit and its machines. Ctrl-C loses only the running trials. The files of
+docs are replaced when all of it is there.
 """
 
 import contextlib
@@ -52,7 +51,7 @@ RFC2544_STUDY = (
     # Where each frame has its interrupt, the phase between the ports moves a throughput by 12 %.
     Step(28, f"{RFC2544} --variant original,tx-128,tx-off --phases 3"),
     Step(8, f"{RFC2544} --variant napi,napi-tx-128,napi-tx-off"),
-    # It copies: a line over the size, for which four sizes will do.
+    # LiteEth's driver copies: the time is a line over the size, and four sizes are enough.
     Step(11, f"{LITEETH} --frame-size 64,256,512,1518"),
     Step(0.7, f"{RFC2544} --test loss --frame-size 512 --load 100"),
     Step(6, f"{RFC2544} --test loss --frame-size 64 --load 100,30,12,6,4,3,2,1"),
@@ -90,9 +89,8 @@ TCP_STUDY = (
 def harts() -> Iterator[Step]:
     """Two harts in each way, and one where the other studies do not have the same.
 
-    Left out is what teaches nothing: with all frames at one port, `pinned` and `threaded` have one
-    busy hart, as `common` has; and but for `rps` and `ipi`, nothing looks at streams. `queues` is of
-    another NIC.
+    Combinations without news are left out. With all frames at one port, `pinned` and `threaded` have one
+    busy hart, as `common` has. Only `rps` and `ipi` look at streams. `queues` is of another NIC.
     """
     udp = f"{RFC2544} --test throughput --variant napi-tx-off"
     tcp = f"{TCP} --variant napi-full --link 1000"

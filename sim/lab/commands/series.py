@@ -30,7 +30,7 @@ def options(parser):
         "--author",
         type=files.text,
         metavar="'NAME <MAIL>'",
-        help="who signs them off, and maintains the driver (default: of git's configuration)",
+        help="the name and address for Signed-off-by and MAINTAINERS (default: git's configuration)",
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What happens while a burst is forwarded."""
+"""The events while a burst is forwarded."""
 
 from . import arguments, common, files
 

@@ -92,7 +92,7 @@ def run(options) -> int:
 
 
 def of_mac(options) -> dict:
-    """Those of MACOptions that were given."""
+    """The given options of MACOptions."""
     return {name: value for name in OPTIONS if (value := getattr(options, name)) is not None}
 
 
@@ -102,7 +102,7 @@ def flag(name: str) -> str:
 
 
 def in_flags(error: ValueError) -> str:
-    """What MACOptions says: its names stand where it begins, and behind what one needs."""
+    """A message of MACOptions, with options as the command line spells them."""
     names = "|".join([*OPTIONS, "sys_clk_freq"])
     return re.sub(rf"(^| needs | and )({names})\b", lambda found: found[1] + flag(found[2]), str(error))
 

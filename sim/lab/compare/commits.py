@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Commits, each in a worktree of its own, and the same command in all of them.
 
-What is built is kept by its content, so that only what a commit changed is built for it.
+Builds are kept by content, so each commit builds only its changes.
 """
 
 import contextlib
@@ -120,7 +120,7 @@ def _pyproject(folder: Path) -> dict:
 
 
 def _requirements(folder: Path) -> tuple:
-    """What a checkout wants of its Python environment."""
+    """A checkout's requirements for its Python environment."""
     content = _pyproject(folder)
     return content["build-system"], content["project"]
 
@@ -140,7 +140,8 @@ def _importable(folder: Path) -> Path:
 
 
 def _pass_on(name: str, process: subprocess.Popen, result: Path):
-    """What a command says on standard error, with its side; but not of the file that nobody keeps."""
+    """Prefix a command's messages on standard error with its side, except those about its temporary
+    file."""
     assert process.stderr is not None
     for line in process.stderr:
         if str(result) in line:

@@ -70,7 +70,7 @@ def _rows(name: str, a: dict, b: dict) -> list[list[str]]:
 
 
 def _values(a: float | None, b: float | None) -> list[str]:
-    """Of A, of B, the difference, and that in percent of A."""
+    """The values of A and B, their difference, and its percentage of A."""
     if a is None or b is None:
         return [*("-" if value is None else _number(value, value) for value in (a, b)), "-", ""]
     percent = f"{100 * (b - a) / a:+.1f} %" if a else ""

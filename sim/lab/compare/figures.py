@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is compared of a result that --json wrote: its settings, its figures, its functions."""
+"""The parts of a --json result to compare: its settings, its figures, its functions."""
 
 import json
 from collections.abc import Sequence
@@ -255,7 +255,7 @@ class Pairs:
         return tuple(known.get(name, "none") for name in self.telling)
 
     def _name(self, result: dict) -> str:
-        """What distinguishes a result from the others of its file."""
+        """The settings that distinguish a result from the others of its file."""
         known = settings(result)
         return ", ".join(words(name, known[name]) for name in self.telling if name in known)
 

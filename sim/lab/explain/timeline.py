@@ -33,7 +33,7 @@ PAYLOAD = 42  # octet where a test frame's begins: signature, port, number
 SIGNATURE = b"Mode"
 PORTS = (0, 1)
 OTHER = "another frame"  # no test frame
-# What a MAC's events are called by people; the rest are drops.
+# Names of a MAC's events in the trace; the rest are drops.
 EVENTS = {
     "rx_interrupt": "Rx interrupt",
     "tx_interrupt": "Tx interrupt",

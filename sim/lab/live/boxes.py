@@ -37,14 +37,15 @@ class Box:
         return Box(self.ready, self.fields | fields, (*self.keep, *keep), self.wire)
 
     def started(self):
-        """Its simulator has the wire now. Nobody else may, or the other one would not notice its end."""
+        """Its simulator has the wire now. No other process may have it, or the other box would not
+        notice its end."""
         if self.wire:
             self.wire.close()
 
 
 @contextlib.contextmanager
 def joined(ready: Sequence[State], delay_ns: float) -> Iterator[list[Box]]:
-    """Boxes whose wire, if there are two, is there while the block runs."""
+    """Boxes; if there are two, their wire exists while the block runs."""
     if len(ready) == 1:
         yield [Box(ready[0], {})]
         return
@@ -114,7 +115,7 @@ class Running:
         return any(reply.done() for reply in self.replies)
 
     def over(self, seconds: float) -> bool:
-        """Whether all have ended, so long from now at most."""
+        """Whether all have ended; waits at most this many seconds."""
         return not wait_for(self.replies, seconds).not_done
 
     def result(self) -> list[dict]:
@@ -130,7 +131,7 @@ class Running:
 
 
 class Lines:
-    """What several guests print, by whole lines, each with the number of its box."""
+    """The output of several guests, by whole lines, each with the number of its box."""
 
     def __init__(self, output: GuestOutput):
         self.output, self.begun, self.cycle = output, {}, 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One terminal as the consoles of two boxes, by turns. Each simulator has a terminal of its own (pty),
-whose other end is here; what the hidden one prints is shown when its turn comes."""
+"""One terminal as the consoles of two boxes, by turns. Each simulator has a terminal of its own (pty);
+its other end is here. The hidden one's output is shown once that console is chosen."""
 
 import contextlib
 import fcntl
@@ -28,7 +28,7 @@ MOST_HIDDEN = 1 << 20  # octets that are kept: the latest
 
 
 def words(box: Box) -> list[str]:
-    """The command of a simulator whose terminal is the guest's console."""
+    """The command of a simulator with the guest's console on its terminal."""
     fields = {name: octets(value) for name, value in box.fields.items()}
     simulator = str(box.ready.machine.simulator)
     return [
@@ -46,7 +46,7 @@ def words(box: Box) -> list[str]:
 def relay(boxes: Sequence[Box], greeting: str) -> int:
     """Until both have ended; the exit status of the first one that failed, or 0. Ours is a terminal."""
     for box in boxes:
-        box.ready.open().end()  # mends a checkpoint that can't be used
+        box.ready.open().end()  # makes an unusable checkpoint again
     print(greeting, end="", file=sys.stderr, flush=True)
     with _started(boxes) as (processes, terminals), _raw():
         Switch(terminals).run()

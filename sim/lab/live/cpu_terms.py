@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the guest's CPU does now, by terms, from the call stacks that moderato-sim sends."""
+"""The CPU time of the last moments by terms, from the call stacks that moderato-sim sends."""
 
 from collections import Counter
 

@@ -32,10 +32,10 @@ link set dev {name} address {mac} up
 addr add {ipv4}/24 dev {name}
 route add default via {router}
 """
-# What a command finds: `$HOST1 COMMAND` runs beyond port 1. In a process namespace of its own, so that
-# nothing of it is left when it ends. Its shell looks whether the process that forked it still has its
-# descriptors: a process killed between fork and --kill-child's prctl would leave it running. The shell
-# does not become the command: Ctrl-Z does not stop the first process of a namespace.
+# A command can use these: `$HOST1 COMMAND` runs beyond port 1. In a process namespace of its own, so
+# that nothing of it is left when it ends. Its shell checks that its parent still has its descriptors. A
+# parent killed between fork and --kill-child's prctl would leave it running. The shell does not become
+# the command: Ctrl-Z does not stop the first process of a namespace.
 COMMAND = """\
 export HOST0="nsenter --net=/proc/$$/fd/{0}" HOST1="nsenter --net=/proc/$$/fd/{1}"
 exec unshare --pid --fork --kill-child -- \\
@@ -59,8 +59,8 @@ class Hosts:
         return [*self.taps, *self.namespaces, *([] if self.user is None else [self.user])]
 
     def entry(self, port: int, pid: int) -> str:
-        """What one types before a command, in another terminal, to run it there; `pid`: of the process
-        that has these descriptors."""
+        """The prefix of a command that runs there, for another terminal; `pid`: of the process that has
+        these descriptors."""
         network = f"--net=/proc/{pid}/fd/{self.namespaces[port]}"
         if self.user is None:
             return f"nsenter {network}"
@@ -91,7 +91,7 @@ class Hosts:
 def made() -> Iterator[Hosts]:
     """Hosts while the block runs. Raises LabError if the kernel rejects them."""
     ours, theirs = socket.socketpair()
-    # A child, because who enters a user namespace cannot leave it.
+    # A child does it, because a process that enters a user namespace cannot leave it.
     child = os.fork()
     if child == 0:
         _make_and_send(theirs)
@@ -186,7 +186,7 @@ def _set_up(port: int):
 
 
 def _call(function, *arguments: int):
-    """Of libc; raises OSError."""
+    """Call a function of libc; raises OSError."""
     if function(*arguments) < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

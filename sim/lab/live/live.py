@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato live`: hosts at the ports of the box, or of two boxes, until the console or a command ends;
-and a replay of such a session."""
+"""`moderato live`: hosts at the ports of one or two boxes, until the console or a command ends; and
+replays of such sessions."""
 
 import contextlib
 import dataclasses
@@ -29,7 +29,7 @@ from . import boxes, consoles, cpu_terms, hosts, recording, window
 from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
-ENDING = 10  # seconds in which a session ends that nobody wants any more, unless somebody asks again
+ENDING = 10  # seconds for an unwanted session to end, unless Ctrl-C comes again
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STDOUT, STDERR = 1, 2
 GREETING = """\
@@ -79,7 +79,7 @@ def live(request: Request) -> int:
 
 
 def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts, watching: dict) -> Box:
-    """What a box has in a session, besides its wire."""
+    """A box's fields and descriptors in a session, besides its wire."""
     taps: list[int | None] = [*beside.taps]
     if request.boxes > 1:
         taps[1 - number] = None
@@ -146,7 +146,7 @@ def _watched(request: Request, ready: state.State) -> Iterator[dict]:
 
 
 def about(request: Request, ready: state.State, number: int = 0) -> dict:
-    """What a recording says about itself; replay() reads it."""
+    """A recording's description of itself; replay() reads it."""
     said = {
         "variant": request.variant,
         "system": dataclasses.asdict(request.system),
@@ -165,7 +165,7 @@ def _files(request: Request, number: int) -> dict:
 
 def console(box: Box, beside: hosts.Hosts, greeting: str):
     """Hand the terminal to the guest: this process becomes the simulator, and has the hosts."""
-    box.ready.open().end()  # mends a checkpoint that can't be used
+    box.ready.open().end()  # makes an unusable checkpoint again
     for descriptor in (*beside.descriptors, *box.keep):
         os.set_inheritable(descriptor, True)
     print(greeting, end="", file=sys.stderr, flush=True)
@@ -228,7 +228,7 @@ def run(
 
 @contextlib.contextmanager
 def _heeding(handlers: dict) -> Iterator[None]:
-    """Signals have these handlers in the block: the first one had all others ignored."""
+    """Restore these signal handlers in the block: the first signal had all others ignored."""
     before = {each: signal.signal(each, handler) for each, handler in handlers.items()}
     try:
         yield
@@ -361,7 +361,7 @@ def _until(recorded: recording.Recording, request: Request) -> int:
 
 
 def _require_behind(until: int, start: int, what: str):
-    """Refuse an end that lies before the first cycle, from where nothing would be played up to it."""
+    """Reject an end before the first cycle."""
     if until < start:
         raise LabError(
             f"--until {until} lies before the beginning: {what} begins at cycle {start}; "
@@ -436,7 +436,7 @@ def _tell(request: Request, ready: Sequence[state.State], replies: Sequence[dict
 
 
 def _of(number: int, of: Sequence) -> str:
-    """What a line about one of several boxes begins with."""
+    """The prefix of a line about one of several boxes."""
     return f"box {number}: " if len(of) > 1 else ""
 
 
@@ -458,7 +458,7 @@ REPORT = ("start_cycle", "end_cycle", "keys", "ports", "idle_cycles", "claims")
 
 
 def report(request: Request, ready: Sequence[state.State], replies: Sequence[dict]) -> dict:
-    """What `--json` has: a session and its replay differ in `simulation` only."""
+    """The content of `--json`: a session and its replay differ in `simulation` only."""
     each = [
         {name: reply[name] for name in REPORT} | {"conditions": there.conditions}
         for there, reply in zip(ready, replies, strict=True)

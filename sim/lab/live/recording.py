@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a recording says about itself. moderato-sim writes and plays it (sim/harness/README.md)."""
+"""A recording's header and index. moderato-sim writes and plays it (sim/harness/README.md)."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def _read(path: Path, file, size: int) -> Recording:
             break
         inputs += kind in INPUTS
         end = max(end, cycle)
-        if kind != LEFT:  # whose cycle is that of its last bit, to which the clock may not have come
+        if kind != LEFT:  # its cycle is that of its last bit, which the clock may not have reached
             reached = max(reached, cycle)
         if kind == END:
             report = _described(path, file.read(length), "report")

@@ -4,7 +4,7 @@
     page (page/) ── WebSocket ── this process ── SOCK_SEQPACKET ── moderato-sim
 
 Each message is JSON; sim/harness/README.md describes them. This process passes them on, and adds what
-only the lab knows. It ends when the simulator does, however that ended.
+only the lab knows. The server ends with the simulator, however that ended.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ MOST_WAITING = 16  # messages for a page: more than half a second
 
 @contextlib.contextmanager
 def opened(about: dict) -> Iterator[int]:
-    """Serve the page for as long as someone has the descriptor that this gives, the simulator's end.
+    """Serve the page while any process has the descriptor that this yields, the simulator's end.
 
     about: for the page: the variant, the names of all; what the CPU can do (cpu_terms.py). Prints the
         address.

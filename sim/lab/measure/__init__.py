@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is measured: trials, replays, the speed of the simulation."""
+"""Measurements: trials, replays, the speed of the simulation."""

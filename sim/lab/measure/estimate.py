@@ -17,12 +17,12 @@ IDLE = 100  # times faster than others a guest's idle cycles pass (sim/harness/R
 SETTLED = 0.02  # seconds without a frame after which a guest is idle
 LITEETHS = 1.4  # a factor for LiteEth, which has no gated clocks
 EACH = 4  # seconds that a trial takes besides
-LONG = 3600  # seconds, from which on nobody should start without knowing
+LONG = 3600  # seconds; longer trials are announced before they start
 
 
 def announce(simulated: Sequence[float], patient: bool, system: System, instead: str, idle: float = 0):
-    """Say how long trials of these simulated seconds take here; what takes hours has to be
-    wanted (`patient`), or it is a UsageError that says what to do `instead`.
+    """Print how long trials of these simulated seconds take here. If they take hours and `patient` is
+    not set, raise a UsageError with what to do `instead`.
 
     idle: seconds of each trial that the guest waits.
     """
@@ -62,7 +62,7 @@ def require_wanted(
 
 
 def require_short(simulated: float, patient: bool, system: System):
-    """Of one among trials that may be known already: a UsageError if it alone takes hours."""
+    """For one of several trials that the store may have: a UsageError if it alone takes hours."""
     wall = _wall(simulated, system)
     if wall >= LONG and not patient:
         raise _long(simulated, wall, "give a higher --load")

@@ -19,14 +19,14 @@ from . import estimate, trial, trial_tables
 from .results import Result, Trial, frames_for
 from .traffic import Traffic
 
-# Of simulated time in which a trial's frames are offered: NAPI forwards four rings of them.
+# Simulated seconds of load in a trial: NAPI forwards four rings of frames.
 DEFAULT_SECONDS = 0.2
 PUBLISHED = ROOT / "docs/data/forward/lab.json"
 
 
 @dataclass(frozen=True)
 class Request:
-    """Trials of each variant with each frame size and load, and what is written of them."""
+    """Trials of each variant with each frame size and load, and the files to write."""
 
     variants: Sequence[str]  # of the system's NIC (variants.NICS)
     frame_sizes: Sequence[int]  # octets, with the FCS
@@ -89,7 +89,7 @@ def other_tools(here: dict) -> list[str]:
 
 
 def objects(results: Sequence[Result], of: Machine) -> list[dict]:
-    """What --json writes: each result, and the cycle in which the machine's shell had its prompt."""
+    """The content of --json: each result, and the cycle of the first prompt of the machine's shell."""
     boot = state.booted(of).cycle() if results else None
     return [result.as_json() | {"boot_cycles": boot} for result in results]
 

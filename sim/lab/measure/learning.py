@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """RFC 2544, 23: frames that come before a trial, so that the device knows where frames go.
 
-Of variants whose flows go to the hardware after their first frames: what is measured begins then.
+Learning frames, for variants that hand flows to the hardware after the first frames. Measurements begin
+afterwards.
 """
 
 import math

@@ -34,7 +34,7 @@ Frames = list[pcap.Frame]  # of a port
 
 @dataclass(frozen=True)
 class Request:
-    """What enters port n is in `inputs[n]`; what leaves it is written to `captures[n]`."""
+    """Frames of `inputs[n]` enter port n; frames that leave it go to `captures[n]`."""
 
     variant: str
     inputs: Sequence[Path | None]
@@ -122,7 +122,7 @@ def say_long(inputs: Sequence[Path | None], entered: Sequence[Frames]):
 
 
 def say_filtered(result: Result):
-    """Why nothing was forwarded, if that is because the frames are for other stations."""
+    """Print why nothing was forwarded, if the frames are for other stations."""
     filtered = result.total("dropped_filtered")
     if filtered and not result.total("forwarded"):
         ports = ", ".join(
@@ -138,7 +138,7 @@ def say_filtered(result: Result):
 
 
 def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
-    """Refuse captures without frames, and frames that would have to enter before the one before."""
+    """Reject captures without frames, and frames with a time before that of their predecessor."""
     if not any(entered):
         names = " and ".join(str(path) for path in inputs if path)
         raise UsageError(f"{names} has no frames; capture some")
@@ -195,8 +195,8 @@ def run(
 
 
 def length(entered: Sequence[Frames]) -> int:
-    """Nanoseconds from the first frame to the end of the last: none enters before its time, nor before
-    the one ahead of it has passed the line, with preamble and gap."""
+    """Nanoseconds from the first frame to the end of the last. A frame enters at its time, or after its
+    predecessor with preamble and gap."""
     first = min((port[0].nanoseconds for port in entered if port), default=0)
     ends = []
     for port in entered:
@@ -210,7 +210,7 @@ def length(entered: Sequence[Frames]) -> int:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a replay."""
+    """The result of a replay."""
 
     reply: dict  # moderato-sim's, with `idle_cycles` of each hart
     entered: Sequence[Frames]  # from the captures; by port, as all of these

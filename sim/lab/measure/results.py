@@ -16,7 +16,7 @@ REASONS = ("not_ipv4", "expired", "bad_checksum", "no_route", "other")  # why fr
 
 @dataclass(frozen=True)
 class Trial:
-    """What is offered to each port. RFC 1242's terms; frame_bytes counts the FCS."""
+    """The load offered to each port. RFC 1242's terms; frame_bytes counts the FCS."""
 
     variant: str
     frame_bytes: int | None  # None: of any size, as in a replay
@@ -25,7 +25,7 @@ class Trial:
     link_mbps: int
     pcap: Path | None = None  # folder
     burst: int = 0  # this many frames at the minimum gap, then a pause; 0: evenly
-    probe_every: int = 0  # each so-many-th frame is marked as urgent; 0: none
+    probe_every: int = 0  # 1 of this many frames is marked as urgent; 0: none
     traffic: Traffic = Traffic()
 
     @property
@@ -65,7 +65,7 @@ def frames_for(seconds: float, frame_bytes: int, load_percent: float, link_mbps:
 
 @dataclass(frozen=True)
 class Port:
-    """Of the frames that entered at this port; interrupts are those of this port's MAC."""
+    """The frames that entered at this port; interrupts are those of this port's MAC."""
 
     offered: int
     answers: int  # of the tester, besides what was offered: to ARP, pings
@@ -113,8 +113,8 @@ class Result:
     idle_per_hart: list[float] = field(default_factory=list)  # in percent, of the window
     interrupts_per_hart: list[int] = field(default_factory=list)  # of all ports, by the kernel
     by_hardware: int = 0  # forwarded past the CPU: not among those received
-    delivered: int | None = None  # to the guest itself (IPv4); None: nobody counted
-    reasons: dict[str, int | None] = field(  # of dropped_elsewhere; None: nobody counted
+    delivered: int | None = None  # to the guest itself (IPv4); None: not counted
+    reasons: dict[str, int | None] = field(  # of dropped_elsewhere; None: not counted
         default_factory=lambda: dict.fromkeys(REASONS)
     )
     conditions: dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint

@@ -66,10 +66,10 @@ class Traffic:
 
     @property
     def words(self) -> str:
-        """What is not as usual, for people and for names of folders."""
+        """The unusual settings, for tables and names of folders."""
         return " ".join([f"{self.streams} streams"] * (self.streams > 1) + ["one way"] * self.one_way)
 
 
 def entered(report: dict) -> list[dict]:
-    """Of moderato-sim's report, the ports where frames entered."""
+    """The ports of moderato-sim's report where frames entered."""
     return [port for port in report["ports"] if "offered" in port]

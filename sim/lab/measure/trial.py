@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One trial: frames offered from a ready state, what came of them, and whether that is sound."""
+"""One trial: frames offered from a ready state, their fates, and whether these are sound."""
 
 import dataclasses
 import time
@@ -30,8 +30,8 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
 
 
 def begin(trial: Trial, ready: State, session: Session) -> tuple[guest.Counters, int]:
-    """What comes before a trial: learning frames, where flows go to the hardware. Returns the guest's
-    counters, and what it says that it forwarded, as the trial begins."""
+    """Prepare a trial: offer learning frames if flows go to the hardware. Returns the guest's counters,
+    and its count of forwarded frames, as the trial begins."""
     if not hands_over(trial.variant):
         return ready.counters(), 0
     of = ready.machine
@@ -48,8 +48,8 @@ def conclude(
     start: float,
     before: tuple[guest.Counters, int],
 ) -> Result:
-    """What came of it, with the guest's counters. `start`: time.monotonic() when it began; `before`:
-    what `begin` returned."""
+    """The trial's result, with the guest's counters. `start`: time.monotonic() when it began; `before`:
+    the value of `begin`."""
     counters, forwarded = before
     result = evaluate(
         trial,
@@ -145,7 +145,7 @@ def evaluate(
 
 
 def of_the_frames(port: dict, bits: int, per_second: float) -> dict:
-    """What became of those that the tester sent into a port, if any: fields of a Port."""
+    """The fates of the tester's frames into a port, if any: fields of a Port."""
     if "offered" not in port:
         return dict.fromkeys(FRAMES, 0) | {"fps": 0.0, "mbps": 0.0}
     rate = port["window"]["forwarded"] * per_second
@@ -153,7 +153,8 @@ def of_the_frames(port: dict, bits: int, per_second: float) -> dict:
 
 
 def of_the_harts(idle: list[int], clocks: int, kernel: guest.Counters) -> dict:
-    """What the harts did in a trial: fields of a Result. `idle`: cycles of each, of `clocks`."""
+    """The harts' idle time and interrupts in a trial: fields of a Result. `idle`: cycles of each, of
+    `clocks`."""
     lines = kernel.rx_interrupts, kernel.tx_interrupts, kernel.shared_interrupts
     return {
         "cpu_idle_percent": 100 * sum(idle) / (len(idle) * clocks),
@@ -164,7 +165,7 @@ def of_the_harts(idle: list[int], clocks: int, kernel: guest.Counters) -> dict:
 
 
 def of_the_mac(port: dict) -> dict[str, int]:
-    """What became of the frames that entered a port, as far as its MAC knows: fields of a Port."""
+    """The fates of the frames that entered a port, as its MAC counted them: fields of a Port."""
     events = port["events"]
     return {
         "answers": port["left"]["answered"],
@@ -181,7 +182,7 @@ def of_the_mac(port: dict) -> dict[str, int]:
 
 
 def damage(reply: dict, ordered: bool = True) -> list[str]:
-    """What no forwarding device may do to a frame, if it was done; `ordered`: nor to their order."""
+    """Damage that no forwarding device may do to frames; `ordered`: nor may it reorder them."""
     found = []
     if not reply["quiet"]:
         found.append("it did not become quiet after all frames were offered")
@@ -206,9 +207,9 @@ def damage(reply: dict, ordered: bool = True) -> list[str]:
 def disagreements(kernel: guest.Counters, hardware: list[dict]) -> list[str]:
     """Where /proc/interrupts differs from what the hardware raised, both since reset.
 
-    Not in what was withdrawn: a driver that looks at the ring anyhow may re-arm or disarm an
-    interrupt in the few cycles between its rise and the hart's claim at the PLIC.
-    hardware: the ports of moderato-sim's `counters`.
+    Withdrawn interrupts do not count: a driver that polls the ring may re-arm or disarm an interrupt
+    before the hart's claim at the PLIC, a few cycles after its rise. hardware: the ports of
+    moderato-sim's `counters`.
     """
     found = []
     for number, port in enumerate(hardware):
@@ -230,7 +231,7 @@ def disagreements(kernel: guest.Counters, hardware: list[dict]) -> list[str]:
 
 
 def strayed(kernel: dict[int, list[int]], claims: list[list[int]]) -> list[str]:
-    """Where a hart took other interrupts at the PLIC than /proc/interrupts shows, both since reset.
+    """Differences between a hart's claims at the PLIC and /proc/interrupts, both since reset.
 
     kernel: of each hart, by source; claims: of each hart, a list with an entry per source, from 0.
     """

@@ -66,8 +66,8 @@ def transfer(variant: str, user_buffer: int, system: System) -> Transfer:
 
 
 def has(record: dict) -> bool:
-    """Whether the record of a transfer is one of a study's, and not of another that was profiled. What
-    records of before do not say was as usual."""
+    """Whether the record of a transfer is one of a study's, and not of another that was profiled. Fields
+    that older records lack have the usual values."""
     usual = json.loads(json.dumps(transfer("", LEAST, System()).record()))  # as read from a file
     return "profile" in record and all(
         record.get(name, value) == value for name, value in usual.items() if name not in VARIED

@@ -16,7 +16,7 @@ from ..show import delivery
 from . import SEARCHES, search_tables, tests, trials
 from .tests import Cell
 
-# What `./moderato results` took of each variant, within a factor of two: see expected().
+# Trials that `./moderato results` needed for each variant, within a factor of two: see expected().
 TRIALS = 3  # whole ones of a search to 1 %; those that fail give up early
 PORT_RATE = 3000  # frames/s of each port that the slower variants sustain
 BURST_SECONDS = 0.07  # simulated, of one of nine bursts, with what drains after it
@@ -43,7 +43,7 @@ class Request:
         return bool(SEARCHES & set(self.tests))
 
     def cells(self, sizes: Sequence[int]) -> list[Cell]:
-        """What the tests are about, of some frame sizes."""
+        """The tests' variants with some frame sizes."""
         return [
             Cell(variant, size, self.link_mbps, self.resolution, self.traffic)
             for size in sizes
@@ -61,7 +61,7 @@ def rfc2544(wanted: Request) -> int:
         estimate.require_short(longest(wanted), wanted.patient, wanted.system)
     kept = store.Store(wanted.where.results or store.default())
     runner.require_scheduler(wanted.where.scheduler)
-    if wanted.where.scheduler is None:  # else nobody knows how many work on it
+    if wanted.where.scheduler is None:  # else the number of workers is unknown
         estimate.announce_searches(expected(wanted), wanted.patient, wanted.system)
     shares = phase_shares(wanted.phases)
 
@@ -141,7 +141,7 @@ def expected(wanted: Request) -> list[float]:
 
 
 def _expected(wanted: Request, cell: Cell) -> list[float]:
-    """Of one variant and frame size."""
+    """Simulated seconds of the trials of one variant and frame size."""
     most = frame_rate(cell.frame_bytes, 100, cell.link_mbps)
     load = min(100, 100 * PORT_RATE / most)
     found = []

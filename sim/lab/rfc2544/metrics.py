@@ -91,7 +91,7 @@ def reset_seconds(record: dict) -> float | None:
 
 
 def outcome(record: dict) -> Outcome:
-    """For the search, whose rates are those of one port."""
+    """For the search; its rates are those of one port."""
     ports = len(entered(record["report"]))
     rates = offered(record), forwarded(record), received(record)
     return Outcome(record["passed"], *(rate / ports for rate in rates))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Finds the highest rate that a device sustains, in few trials. Knows nothing of simulations.
 
-Rates are steps of a geometric grid, counted downwards from the line rate, so that the answer does
-not depend on the way to it: the highest step that passes while the one above it fails.
+Rates are steps of a geometric grid, counted downwards from the line rate. So the answer does not depend
+on the path to it: the highest step that passes while the one above it fails.
 """
 
 import math
@@ -19,7 +19,7 @@ SLOPING = 1.1  # forwarding this factor less than offered is too far off to show
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of a trial; rates in frames per second while the load lasted."""
+    """The outcome of a trial; rates in frames per second while the load lasted."""
 
     passed: bool
     offered: float
@@ -38,7 +38,7 @@ class Grid:
         return self.line / (1 + self.resolution) ** step
 
     def step(self, rate: float) -> int:
-        """The highest step whose rate is at most `rate`."""
+        """The highest step with at most `rate`."""
         return max(0, math.ceil(math.log(self.line / rate) / math.log1p(self.resolution) - 1e-9))
 
     @property
@@ -82,9 +82,9 @@ def highest(grid: Grid, start: int = 0) -> Generator[int, Outcome, int | None]:
 def _estimate(overloads) -> tuple[float, bool]:
     """The rate at which a device would forward all that it is offered, and whether that is sure.
 
-    What is forwarded under overload falls on a line over the offered rate, when receiving a frame
-    costs a fixed time that forwarding goes without (Mogul and Ramakrishnan, 1997): from its two
-    lowest points to where forwarded = offered. A device that drops the surplus for nothing has a
+    Under overload, the forwarded rate falls on a line over the offered rate if receiving a frame costs a
+    fixed time, which forwarding lacks (Mogul and Ramakrishnan, 1997). The guess extends that line from
+    its two lowest points to where forwarded = offered. A device that drops the surplus for nothing has a
     level line.
     """
     points = sorted({_point(outcome) for outcome in overloads})

@@ -17,7 +17,7 @@ RESET_SECONDS = 0.6  # of load: more than twice what the slowest reset takes
 
 @dataclass(frozen=True)
 class Cell:
-    """What a test is about."""
+    """The subject of a test."""
 
     variant: str
     frame_bytes: int
@@ -80,10 +80,10 @@ def throughput(
 ) -> Generator[Task, dict, list[Throughput]]:
     """One search per phase; empty: nothing passes.
 
-    A deterministic system gives the same answer to the same trial, so trials are repeated with
-    other phases between the two generators. `alike`: what another frame size gave. The first
-    search starts from its rate, else from the line rate and what is forwarded then; the others
-    from the answer before, by as much higher or lower as they were there.
+    A deterministic system gives the same answer to the same trial, so trials are repeated with other
+    phases between the two generators. `alike`: what another frame size gave. The first search starts
+    from its rate, or else from the line rate and what is forwarded then. The others start from the
+    previous answer, changed by the same ratio as there.
     """
     found: list[Throughput] = []
     for number, phase in enumerate(phases):
@@ -179,9 +179,9 @@ def recovery(cell: Cell, found: Throughput | None, phase: float) -> Generator[Ta
 def reset(cell: Cell, found: Throughput | None, phase: float) -> Generator[Task, dict, dict | None]:
     """The record of a quarter of the throughput, during which both interfaces are reset.
 
-    RFC 2544 offers all of it and presses a button. Here a program of the guest does the reset. It
-    gets no time at the throughput, and with NAPI none at half of it, as each frame then comes with
-    an interrupt of its own.
+    RFC 2544 offers all of it and presses a button. Here a program of the guest does the reset. That
+    program gets no CPU time at the throughput. With NAPI it gets none at half of it, because each frame
+    then has an interrupt of its own.
     """
     if found is None:
         return None

@@ -24,12 +24,12 @@ from ..run.state import State
 from ..run.variants import INTERFACES
 
 FRAMES = 500  # offered to each port in a steady trial, at least: see docs/results.md
-# Of simulated time, at least: 14 ticks of the kernel, and no part of the window is shorter than the
-# time in which the fastest strategy frees its 128 skbs once.
+# Simulated time, at least: 14 ticks of the kernel. No part of the window is shorter than the time in
+# which the fastest strategy frees its 128 skbs once.
 SECONDS = 0.14
 PARTS = 8  # of the window, in moderato-sim's reports
-HOPELESS = 64  # frames by which the least outstanding grew: no later part can mend that
-SLACK = 1  # frame: the least outstanding of a device that keeps up moves by so much
+HOPELESS = 64  # frames by which the least outstanding grew: no later part can make up for that
+SLACK = 1  # frame: the least outstanding of a device that keeps up moves by this much
 SPAN = 3 / 8  # of the window: what growth() sees of a steady growth
 WINDOW = 4 / 5  # of a trial
 # Resets both MACs and enters the neighbours again. The program is typed before the load keeps the
@@ -80,7 +80,7 @@ class Task:
         return fields
 
     def key(self, ready: State) -> str:
-        """What the record depends on, and nothing else: the checkpoint's content, and this."""
+        """A hash of all that the record depends on: the checkpoint's content, and this."""
         learning = ["learning"] if hands_over(self.variant) else []
         content = json.dumps([ready.folder.name, self.as_record(), *learning], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:32]
@@ -190,9 +190,8 @@ def _steady(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
 def growth(least_outstanding: list[int]) -> int:
     """Frames by which the window's last quarter is above its second one, each part above each.
 
-    What a strategy does for every 128 frames moves the least outstanding up and down meanwhile, so
-    a single low or high part says nothing; and in the first quarter a queue that is there to stay
-    may still settle.
+    Work for every 128 frames moves the least outstanding up and down, so a single low or high part says
+    nothing. In the first quarter, a permanent queue may still settle.
     """
     quarter = len(least_outstanding) // 4
     return min(least_outstanding[-quarter:]) - max(least_outstanding[quarter : 2 * quarter])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What runs a machine: its parts, its states, one simulation or many."""
+"""Runs machines: their parts, their states, one simulation or many."""

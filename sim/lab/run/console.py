@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What somebody at the guest's console finds there, and trials do without.
+"""Programs and pages for users of the guest's console, which trials do not have.
 
-It comes through the mailbox after all that a trial needs was made ready: the file system that the
-guest boots from stays as it is, and so do the trials' figures, to the cycle.
+They come through the mailbox after all that a trial needs is ready. So the file system that the guest
+boots from does not change, and the trials' figures stay the same to the cycle.
 """
 
 import io

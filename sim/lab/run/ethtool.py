@@ -9,8 +9,8 @@ from ..show.errors import LabError
 from .session import Session
 from .variants import INTERFACES
 
-# What was asked for is set already, or ethtool takes it for no wish (-1): a status, and no refusal. What
-# is read back decides.
+# The setting is already there, or ethtool mistakes it for no request (-1): this status is no error. The
+# value read back decides.
 UNCHANGED = re.compile(r"\bno \w+ parameters changed\b")
 
 # Options of which the words are names with values, and what shows these.
@@ -92,7 +92,7 @@ def choose(session: Session, setting: str):
         if status and not UNCHANGED.search(output):
             said = " ".join(output.split()) or f"no message, status {status}"
             raise LabError(
-                f"--ethtool {shlex.quote(setting)} was refused; `{command}` in the guest: {said}"
+                f"--ethtool {shlex.quote(setting)} was rejected; `{command}` in the guest: {said}"
             )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the guest's kernel says about its interfaces, read through its shell."""
+"""The guest kernel's counters of its interfaces, read through its shell."""
 
 import itertools
 import re

@@ -15,14 +15,14 @@ from moderato.toolchain import about, cache, project
 from .system import DRAM, DRAM_BOARD, System
 from .variants import FLOWS, LITEETH, MODERATO, OFFLOAD
 
-# With the tick on an idle CPU, too. Else it starts when a device gets busy enough for its softirqs
-# to move to their daemon, tenths of a second into a trial, and takes 1.5 % of the CPU from then on.
+# With the tick on an idle CPU, too. Else it starts when a busy device's softirqs move to their daemon,
+# tenths of a second into a trial. From then on it takes 1.5 % of the CPU.
 BENCH_BOOTARGS = "nohz=off"
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a kernel needs around it."""
+    """A kernel's needs: memory, time to boot, arguments."""
 
     ram_bytes: int
     boot_cycles: int  # several times what a boot takes
@@ -32,8 +32,8 @@ class Needs:
 
 KERNELS = {  # as soc/linux/kernel.py has them
     "normal": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
-    # Freed pages are poisoned. Slabs are checked without the traces of who took what, which cost a
-    # tenth of all. By default DMA debugging takes 5 MiB for what is mapped at once.
+    # Freed pages are poisoned. Slabs are checked without traces of their users, which cost a tenth of
+    # all cycles. By default DMA debugging takes 5 MiB for what is mapped at once.
     "debug": Needs(
         64 << 20,
         3_000_000_000,
@@ -69,7 +69,7 @@ class Machine:
 
     @functools.cached_property
     def conditions(self) -> dict:
-        """What it is; `machine` stands for the content of all that runs."""
+        """The machine's conditions; `machine` is a hash over the content of all that runs."""
         content = [self.build_id, self.driver]
         for file, address in self.images:
             content += [file, hex(address)]
@@ -104,11 +104,11 @@ def machine(
     liteeth_slots: int = 2,
     bootargs: str = "",
 ) -> Machine:
-    """The SoC with two MACs, whose device tree says `link_mbps`.
+    """The SoC with two MACs; its device tree has `link_mbps`.
 
-    Takes minutes the first time. `cpu`: all of it but the harts. `liteeth_slots`: of each
-    direction; LiteX's default. The kernel decides how much RAM there is. `bootargs`: beside those
-    that it needs.
+    Takes minutes the first time. `cpu`: all of it but the harts. `liteeth_slots`: of each direction;
+    LiteX's default. The kernel decides how much RAM there is. `bootargs`: in addition to those that it
+    needs.
     """
     # Here, because LiteX takes a second to import, and wrong commands need none of it.
     from moderato.sim.sim_soc import SimConfig, soc_verilog

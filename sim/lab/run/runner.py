@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 REACHED = 5  # seconds in which a scheduler's machine takes a connection,
 TIMEOUT = 20  # and in which it has to answer
 STEP = 2  # seconds between looks whether a worker is left
-RETRIES = 2  # of a trial whose worker went away
+RETRIES = 2  # of a trial after the loss of its worker
 
 Result = TypeVar("Result")
 # A job gets a function to report its share done, from 0 to 1.
@@ -49,9 +49,8 @@ def run_all(
 ) -> list[Result]:
     """The results of named jobs, in their order. The first failure ends the others and is raised.
 
-    found: gets each result when its job ends, by the job's number: after a failure or a stop it has
-    those that there are. known: names of jobs whose results were there before. cores: this machine's
-    if None.
+    found: gets each result when its job ends, by the job's number; after a failure or a stop it has the
+    results so far. known: names of jobs with earlier results. cores: this machine's if None.
 
     A job spends its time in a simulator process, so threads are enough to keep every core busy.
     """
@@ -300,7 +299,7 @@ class Blob:
 
 @functools.cache
 def version() -> str:
-    """Of the code that a worker runs."""
+    """A hash of the code that a worker runs."""
     return key("lab", [Path(__file__).parents[1]])
 
 

@@ -25,8 +25,8 @@ STOPPED = {128 + number for number in (signal.SIGINT, signal.SIGTERM, signal.SIG
 PROMPT = "# "
 TIMEOUT = 1_500_000_000  # clocks: more than any command of the lab takes
 
-# A command's output is found between these. The guest runs commands through a function, because
-# each character that is typed costs it 30 000 clocks; the quotes keep the marks out of the echo.
+# A command's output is found between these. The guest runs commands through a function, because each
+# typed character takes 30 000 clocks. The quotes keep the marks out of the echo.
 BEGIN, END = "@begin@", "@end@"
 FUNCTION = "r() { echo @be''gin@; eval \"$1\"; echo @en''d@$?@; }\n"
 
@@ -48,8 +48,8 @@ class CheckpointError(LabError):
 
 
 def octets(value):
-    """A field of a command. Names of files and words of the user are octets, and what of them is no
-    UTF-8 is no JSON either."""
+    """A field of a command. Names of files and the user's words are octets. Octets that are not UTF-8
+    are not JSON either, so they go as hexadecimal."""
     if isinstance(value, list):
         return [octets(each) for each in value]
     if isinstance(value, str) and not _is_text(value):
@@ -76,9 +76,9 @@ class Session:
     ):
         """Start from a checkpoint, or from reset with images at addresses.
 
-        `progress` is called now and then while a command runs, with moderato-sim's own words:
-        `cycle` reached, `cycles` done by the command, `of` how many at most. `udp_echo`: the
-        tester answers datagrams to port 7, too. `keep`: descriptors that it gets from us.
+        `progress` is called now and then while a command runs, with moderato-sim's report: `cycle`
+        reached, `cycles` done by the command, `of` at most this many. `udp_echo`: the tester answers
+        datagrams to port 7, too. `keep`: descriptors that it gets from us.
         """
         command = [simulator, "--script", "-"]
         if udp_echo:
@@ -202,7 +202,7 @@ class Session:
         self.call("expect", text=BEGIN + "\r\n", max_cycles=max_cycles)
 
     def _status(self, max_cycles: int) -> int:
-        """What comes after a mark, up to the next prompt."""
+        """The output after a mark, up to the next prompt."""
         status = self.call("expect", text="@", max_cycles=max_cycles)["output"].removesuffix("@")
         self.call("expect", text=PROMPT, max_cycles=max_cycles)
         return int(status)
@@ -213,7 +213,7 @@ class Session:
 
         def take(reply: dict, last: bool = False):
             nonlocal printed, shown
-            # What is no UTF-8 stays what it is, as in file names.
+            # Octets that are not UTF-8 stay unchanged, as in file names.
             printed += bytes.fromhex(reply["printed"]).decode(errors="surrogateescape")
             if printed.endswith(mark):
                 end = len(printed) - len(mark)

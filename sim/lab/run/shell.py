@@ -28,7 +28,8 @@ moderato: `help` says what is there, Ctrl-A x leaves. Ctrl-C goes to the guest.
 
 @dataclass(frozen=True)
 class Load:
-    """What the tester offers to both ports meanwhile: frames with FCS, percent of the line rate."""
+    """The tester's load at both ports meanwhile: octets of a frame with FCS, percent of the line
+    rate."""
 
     percent: float
     frame_bytes: int
@@ -76,7 +77,7 @@ def run(ready: state.State, command: str, udp_echo: bool, load: Load | None = No
 
 
 def rates(session: Session, sys_clk_hz: int) -> str:
-    """What became of the frames that were offered, of both ports, per second."""
+    """The fates of the offered frames of both ports, per second."""
     report = session.call("status")
     seconds = (report["cycle"] - report["start_cycle"]) / sys_clk_hz
 
@@ -95,7 +96,7 @@ def rates(session: Session, sys_clk_hz: int) -> str:
 
 def console(ready: state.State, udp_echo: bool, load: Load | None = None):
     """Hand the terminal to the guest: this process becomes the simulator."""
-    ready.open().end()  # mends a checkpoint that can't be used
+    ready.open().end()  # makes an unusable checkpoint again
     print(GREETING + f"moderato: {load}\n" * bool(load), end="", file=sys.stderr, flush=True)
     simulator = str(ready.machine.simulator)
     options = ["--restore", str(ready.checkpoint), "--interactive", "--prompt", PROMPT]

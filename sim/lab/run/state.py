@@ -44,7 +44,7 @@ class State:
 
     @property
     def conditions(self) -> dict:
-        """What a result says about where it was made; `checkpoint` stands for all settings too."""
+        """The conditions of a result; `checkpoint` covers all settings, too."""
         return self.machine.conditions | {"checkpoint": self.folder.name[:12]}
 
     def counters(self) -> guest.Counters:
@@ -52,7 +52,7 @@ class State:
         return guest.Counters(**json.loads((self.folder / "counters.json").read_text()))
 
     def cycle(self) -> int:
-        """In which the simulation stands here, from reset."""
+        """The state's cycle, from reset."""
         with self.open() as session:
             return session.call("run", cycles=0)["cycle"]
 
@@ -175,7 +175,7 @@ def carrying(before: State, path: str, program: Path, commands: Sequence[str] = 
 
 
 def at_console(before: State, package: Path) -> State:
-    """What console.package() has unpacked in the guest, whose shell begins anew with it."""
+    """Unpack console.package() in the guest; its shell starts again with it."""
 
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:
@@ -220,8 +220,8 @@ def serving(before: State) -> State:
 
 
 def boxed(before: State) -> tuple[State, State]:
-    """Two boxes that differ in their addresses only, in the same cycle, to be joined by a wire: port 1
-    of the first one to port 0 of the second one."""
+    """Two boxes for a wire from port 1 of the first one to port 0 of the second one. They differ only in
+    their addresses, and are in the same cycle."""
     second = _boxed(before, 1, SECOND)
     return _boxed(before, 0, FIRST, second), second
 
@@ -243,7 +243,7 @@ SLACK = 20_000_000  # cycles in which the first box, which has less to do, gets 
 
 
 def _boxed(before: State, number: int, commands: Sequence[str], other: State | None = None) -> State:
-    """other: the box whose cycle this one is to end in."""
+    """other: this box ends in the other one's cycle."""
 
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:

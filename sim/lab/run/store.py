@@ -17,20 +17,20 @@ from ..show.errors import LabError
 
 
 def default(name: str = "trials") -> Path:
-    """Where records go that nobody named a file for."""
+    """The default file of records."""
     return cache_root() / "results" / f"{name}.jsonl"
 
 
 @dataclass(frozen=True)
 class Where:
-    """Where trials run that are kept, and where they are kept."""
+    """Where trials run, and where their records are kept."""
 
     scheduler: str | None = None  # of dask, tcp://HOST:PORT; None: this machine's cores
     results: Path | None = None  # a file of records; None: one in the build cache
 
 
 class Store:
-    """Records by their keys. A line that was cut off by a crash is passed over, and made again.
+    """Records by their keys. A line that a crash cut off is skipped, and its trial runs again.
 
     again: ignore the records that are there.
     """

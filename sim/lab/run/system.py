@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a trial runs on, as far as a user chooses it: NIC, kernel, harts and their work, memory, clock,
+"""The user's choices for the system of a trial: NIC, kernel, harts and their work, memory, clock,
 settings."""
 
 from dataclasses import dataclass
@@ -15,8 +15,9 @@ NOMINAL_MHZ = 100
 MIN_CLOCK, MAX_CLOCK = 40, 400  # MHz: the MAC needs 37.5 for a gigabit
 HARTS = (1, 2)
 _ALL = 0b11  # harts, as the kernel's masks have them
-# Of a hash that is the same for both directions of a flow (Woo and Park, 2012). Linux makes up a key, by
-# its random numbers: another one for each build, and with few flows it decides which hart has work.
+# The key of a hash that is the same for both directions of a flow (Woo and Park, 2012). Linux makes up
+# a key, by its random numbers: another one for each build, and with few flows it decides which hart has
+# work.
 SYMMETRIC_KEY = ":".join(["6d", "5a"] * 20)
 
 
@@ -38,7 +39,7 @@ class System:
         return self.harts == 1 or self.spread != IPI
 
     def commands(self) -> list[str]:
-        """What the guest runs to spread the work of its ports over the harts."""
+        """The guest's commands that spread the work of its ports over the harts."""
         if self.harts == 1:
             return []
         own = {name: 1 << number % self.harts for number, name in enumerate(INTERFACES)}

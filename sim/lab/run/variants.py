@@ -15,7 +15,7 @@ INTERFACES = ("eth0", "eth1")
 
 @dataclass(frozen=True)
 class Strategy:
-    """Of one direction: words for `ethtool -C` and `--set-priv-flags`, and for a reader."""
+    """A strategy of one direction: words for `ethtool -C` and `--set-priv-flags`, and a description."""
 
     coalesce: str
     flag: str
@@ -119,7 +119,7 @@ class Variant:
     hands_over: bool = False
 
     def commands(self) -> list[str]:
-        """What the guest runs to choose this variant on both interfaces."""
+        """The guest's commands that choose this variant on both interfaces."""
         rx, tx = RX[self.rx], TX[self.tx]
         fast = [" ".join([self.fast, *INTERFACES])] if self.fast else []
         return [

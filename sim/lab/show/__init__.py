@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What talks to people: options' values, files, progress, tables, errors."""
+"""The user interface: options' values, files, progress, tables, errors."""

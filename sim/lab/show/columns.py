@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tables and sentences as text that fits where it goes.
 
-The width is that of COLUMNS, else of the terminal. In a file or pipe there is none: a table has all
-its columns side by side. A table that is too wide gives up the columns that have nothing but 0,
-whose names stand below it, and what is too wide still goes on below, each part with the first
-column again.
+The width is that of COLUMNS, else of the terminal. In a file or pipe there is none: a table has all its
+columns side by side. A table that is too wide omits the columns with nothing but 0; their names follow
+it. If it is still too wide, it continues below, and each part repeats the first column.
 """
 
 import os

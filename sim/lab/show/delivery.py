@@ -41,14 +41,14 @@ class Part:
 
 # Fills a dict with results, one for each job that ends.
 Work = Callable[[dict], object]
-# Told what there is, delivers it; returns the exit status.
+# Delivers the results so far; returns the exit status.
 Show = Callable[[dict, Part], int]
 
 
 def keep(work: Work, of: int, show: Show) -> int:
     """Work, then show what came of it: `of` results, or those that there are when it raises.
 
-    Returns the exit status that `show` gives. What `work` raises is raised on.
+    Returns the exit status that `show` gives. Exceptions of `work` are raised again.
     """
     found = {}
     try:
@@ -71,8 +71,8 @@ def deliver(
 ):
     """Write files, each by its function, print a table, and name what was written.
 
-    Whichever fails, the others are done; then it is raised. made: a folder that there is by now.
-    conditions: of a result in the table, whose last line then names what made the figures.
+    If one fails, the others are done first; then the error is raised. made: a folder that exists by now.
+    conditions: of a result in the table; its last line then names the machine of the figures.
     """
     written = []
 

@@ -15,7 +15,7 @@ class UsageError(LabError):
 
 
 def reason(error: BaseException) -> str:
-    """What another library's exception says, without the names of Python's classes."""
+    """The message of another library's exception, without the names of Python's classes."""
     match error:
         case KeyError(args=[name, *_]):
             return f"{name!r} is missing"

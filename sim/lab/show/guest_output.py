@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the guest prints, as it comes; while nothing comes, a terminal shows how its time passes."""
+"""The guest's output as it comes. Without output, a terminal shows how the simulated time passes."""
 
 import sys
 

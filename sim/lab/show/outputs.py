@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Result files, written where their paths say: regular ones whole or not at all.
 
-A symbolic link is followed; what is no regular file (a device, a pipe) is written to. /dev/stdout,
-/dev/fd/N and the like mean this process's own: `-` on the command line is /dev/stdout.
+Symbolic links are followed. Devices and pipes are written to directly. /dev/stdout, /dev/fd/N and the
+like mean this process's own descriptors; `-` on the command line is /dev/stdout.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ LINKS = 40  # followed before it is a loop, as the kernel does
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path, whose content goes to `path` when the block ends well.
+    """A temporary path; its content goes to `path` when the block ends well.
 
     After an error or Ctrl-C the temporary is gone, and a regular file is as it was.
     """
@@ -46,7 +46,7 @@ def replacing(path: Path) -> Iterator[Path]:
                 shutil.copyfileobj(made, file)
     except OSError as error:
         if isinstance(error, BrokenPipeError) and descriptor(path) == 1:
-            error.filename = STANDARD_OUTPUT  # its reader has left, which is nothing to mend
+            error.filename = STANDARD_OUTPUT  # its reader has left, which is no error
             raise
         raise LabError(f"{path} could not be written: {error.strerror}; {_mend(error)}") from error
     finally:
@@ -135,8 +135,7 @@ def replacing_folder(path: Path | None, ours: Collection[str]) -> Iterator[Path 
 
 @contextlib.contextmanager
 def not_left_empty(path: Path | None) -> Iterator[None]:
-    """Takes a folder away at the end if it was not there before, and nothing went into it. No path, no
-    folder."""
+    """Remove a folder at the end if it is new and empty. No path, no folder."""
     new = path if path and not path.exists() else None
     try:
         yield
@@ -147,7 +146,7 @@ def not_left_empty(path: Path | None) -> Iterator[None]:
 
 
 def require_ours(path: Path, ours: Collection[str]):
-    """Refuse to replace a folder that has more than files with such names: they are somebody's."""
+    """Reject a folder with other files than these names: they may be the user's."""
     if not path.exists():
         return
     if not path.is_dir():
@@ -176,7 +175,7 @@ def write_json(path: Path, value):
 
 
 def numbered(path: Path, number: int) -> Path:
-    """Of several files of the same kind: all but the first one have their number after the name.
+    """Paths of several files of the same kind: all but the first one end with their number.
 
     /dev/null takes all of them. Raises UsageError for another one that is not regular.
     """

@@ -25,7 +25,7 @@ PHASE = 0.5  # of a slot, by which the second port's frames are later
 
 @dataclass(frozen=True)
 class Request:
-    """Each setting in each situation that is about it."""
+    """Each setting in each of its situations."""
 
     settings: Sequence[Setting]
     situations: Sequence[Situation]
@@ -85,7 +85,7 @@ def strategies(wanted: Request) -> int:
 
 
 def prepare(settings: Sequence[Setting]) -> dict[Setting, State]:
-    """The states that trials start from, made side by side where they are missing."""
+    """The states that trials start from; missing ones are made in parallel."""
     settings = list(dict.fromkeys(settings))
     machines = {each.kernel: machine(LINK_MBPS, System(kernel=each.kernel)) for each in settings}
     jobs = [(each.name, functools.partial(_ready, each, machines[each.kernel])) for each in settings]

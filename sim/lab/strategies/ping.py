@@ -33,7 +33,7 @@ class Task:
         return f"{self.setting} {PING}"
 
     def key(self, ready: State) -> str:
-        """What the record depends on."""
+        """A hash of all that the record depends on."""
         content = json.dumps([ready.folder.name, self.name, COMMAND])
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 

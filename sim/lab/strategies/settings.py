@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is compared: strategies, most of them with several values of what can be set."""
+"""The compared settings: strategies, most of them with several values."""
 
 import functools
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Setting:
         return Choice(NORMAL.name, self.hz)
 
     def commands(self) -> list[str]:
-        """What the guest runs to choose it on both interfaces."""
+        """The guest's commands that choose it on both interfaces."""
         return [
             *KNOWN[self.variant].commands(),
             *(command.format(interface=interface) for interface in INTERFACES for command in self.more),
@@ -54,7 +54,7 @@ def _sysfs(**values: int) -> tuple[str, ...]:
 
 # The DS field says expedited forwarding (RFC 3246).
 _URGENT = ("ethtool -N {interface} flow-type ip4 tos 184",)
-# For all sockets that are opened from now on: poll so long, in us, before the process sleeps.
+# All sockets opened from now on poll this long, in us, before the process sleeps.
 _BUSY = ("echo 1000 > /proc/sys/net/core/busy_read",)
 # The kernel's own profiles (lib/dim/net_dim.c, with periods that begin with an event).
 _STOCK = (
@@ -83,7 +83,7 @@ def _all():
             f"gap {_time(usecs)}",
             _coalesce(f"{NAPI} rx-usecs-low 0 rx-usecs-high {usecs} tx-frames {MOST} tx-usecs {usecs}"),
         )
-    # The kernel's own: its timer polls again so long before interrupts come back.
+    # The kernel's own moderation: its timer polls again this long before interrupts come back.
     for usecs in (50, 250, 1000):
         yield Setting(
             "napi-full",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the strategies are compared in: nearly idle, up to overload, and in bursts."""
+"""The loads for comparing strategies: nearly idle, up to overload, and in bursts."""
 
 import math
 from collections.abc import Mapping
@@ -20,10 +20,9 @@ OVERLOAD = 100  # percent of the line rate
 
 @dataclass(frozen=True)
 class Situation:
-    """A load: `fps` frames/s of both ports together, or a `share` of what napi-full sustains, or,
-    with neither, the line rate. burst: this many frames at the minimum gap, then a pause.
-    probe_every: each so-many-th frame is marked, and its latency counts alone. settings: names of
-    those that are run in it; none: all."""
+    """A load: `fps` frames/s of both ports together, or a `share` of napi-full's throughput, or else the
+    line rate. burst: this many frames at the minimum gap, then a pause. probe_every: 1 of this many
+    frames is marked, and only its latency counts. settings: names of those that run in it; none: all."""
 
     name: str
     says: str

@@ -31,7 +31,7 @@ class Task:
         return f"{self.setting} {self.situation} {self.trial.frame_bytes}"
 
     def key(self, ready: State) -> str:
-        """What the record depends on: the checkpoint's content, and what is offered."""
+        """A hash of all that the record depends on: the checkpoint's content, and the load."""
         content = json.dumps([ready.folder.name, self.name, asdict(self.trial)], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 

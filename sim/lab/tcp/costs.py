@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where a transfer's cycles went: by who ran, by layer and by function; what a record keeps of it.
+"""A transfer's cycles by context, by layer and by function, as a record has them.
 
-As in `moderato profile`, a cycle belongs to the layer of the innermost function on its call stack
-that is named here, so that helpers count for whoever called them.
+As in `moderato profile`, a cycle belongs to the layer of the innermost function on its call stack that
+is named here. So helpers count for their callers.
 """
 
 from collections import Counter
@@ -111,7 +111,7 @@ _LAYER_OF = by_function(LAYERS)
 
 
 def summary(stacks: Sequence[Stack]) -> dict:
-    """What a record keeps: whole cycles of the window, so that every sum is exact."""
+    """The profile in a record: whole cycles of the window, so that every sum is exact."""
     contexts, layers, parts, causes = Counter(), Counter(), Counter(), Counter()
     functions, entries = Counter(), Counter()
     for stack in stacks:

@@ -98,8 +98,8 @@ def talk(
         session.call("talk", **wanted)
         pid = start(session, transfer, f"out {TESTER} {RESULT}")
     reply = session.call("collect")
-    # A peer that vanished leaves the program waiting for it: longer than anybody would. It may as well
-    # be through, and the kernel alone has the rest.
+    # A peer that vanished leaves the program waiting for it: longer than anybody would. The program may
+    # also have ended, and the kernel alone has the rest.
     over = all(each["state"] == "closed" for each in reply["connections"])
     end = "" if over else f"kill {pid} 2> /dev/null; "
     ended = session.check(f"{end}while [ -d /proc/{pid} ]; do :; done; cat {RESULT}")
@@ -117,7 +117,7 @@ def start(session: Session, transfer: Transfer, what: str) -> int:
 
 
 def served(result: str) -> list[dict]:
-    """What the guest's program said of each connection. Raises LabError with its complaint."""
+    """The guest program's report of each connection. Raises LabError with its complaint."""
     found = []
     for line in result.splitlines():
         words = re.fullmatch(r"(\d+) (\d+) (\d+) (\d+|-) (\d+)", line)

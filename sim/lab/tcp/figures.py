@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The figures of a transfer, of its steady window, and what makes them unsound.
 
-The window begins when a fifth of all octets has arrived, and ends when the first connection has all
-of its own: slow start is before it, and what a connection alone would do is after it.
+The window begins when a fifth of all octets has arrived, after slow start. It ends when the first
+connection is complete, because fewer connections would follow.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ UNEVEN = 2.0  # times the median: an eighth of the window's octets that took lon
 
 
 def figures(transfer, reply: dict, sys_clk_hz: int) -> dict:
-    """Of moderato-sim's report: the fields of a record. Segments and ACKs are those of the data's
-    way at port 0: into the guest, or out of it."""
+    """The fields of a record, from moderato-sim's report. Segments and ACKs are those of the data's way
+    at port 0: into the guest, or out of it."""
     first = reply["ports"][0]
     # A transfer that never had a steady window has figures of all of it, and a problem that says so.
     found = steady(reply)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""nuttcp as the guest's end, for those who trust nothing else. It sends: its classic mode needs no
-control connection, which only another nuttcp could answer."""
+"""nuttcp as the guest's end, an independent program. It sends: its classic mode needs no control
+connection, which only another nuttcp could answer."""
 
 import re
 
@@ -19,7 +19,7 @@ def command(transfer, address: str, result: str) -> str:
 
 
 def served(result: str) -> list[dict]:
-    """What it said: its octets, and its own goodput in Mb/s, slow start included."""
+    """nuttcp's own report: its octets, and its goodput in Mb/s, slow start included."""
     words = re.search(r"([\d.]+) MB */ *([\d.]+) sec = *([\d.]+) Mbps", result)
     if not words:
         raise LabError(f"nuttcp failed in the guest: {' '.join(result.split())}")

@@ -31,9 +31,9 @@ QUEUED_BY = ("tcp_rcv_established", "tcp_data_queue", "tcp_ofo_queue")
 def figures(calls: Iterable[str], begin: int, end: int) -> dict:
     """Of lines "cycle function;function", since the connection was opened; of one connection.
 
-    begin, end: the cycles of the window. The mean lengths of the receive queue when the process
-    begins with it, in skbs and in segments as they came, how often it did, and which part of the
-    segments TCP handled in softirqs, in percent. None where nothing was counted.
+    begin, end: the cycles of the window. The mean lengths of the receive queue when the process begins
+    with it, in skbs and in segments as they came, and how often it began. Also the percentage of
+    segments that TCP handled in softirqs. None where nothing was counted.
     """
     backlog, queue, handled = deque(), deque(), 1  # segments of each skb; of the one being handled
     skbs, segments, contexts, begins = [], [], [], False

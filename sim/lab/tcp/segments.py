@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A receiver's cycles in the time segments of Song et al. (2010), and in those that they leave out.
 
-Theirs are from probes in the code. Here a cycle's segment follows from its call stack: who runs
-(softirq or not), and the innermost function on it that belongs to the driver, to transmission or to
-reception. A timer's work is the timer's, whatever it calls.
+Their figures are from probes in the code. Here a cycle's segment follows from its call stack: the
+context (softirq or not), and the innermost function of the driver, transmission or reception. A timer's
+work is the timer's, whatever it calls.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ SEGMENTS = {
 
 
 def context(functions: Sequence[str]) -> str:
-    """Who runs in a stack's innermost function: the last one on it that says so."""
+    """The context of a stack's innermost function: that of the last entry function on the stack."""
     for name in reversed(functions):
         if found := CONTEXTS.get(base(name)):
             return found

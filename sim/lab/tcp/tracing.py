@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The kernel's own tracing, switched on in the guest: what `--kernel traced` is for.
 
-Each entry into one of the functions at which Song et al.'s time segments begin and end puts an event
-with its time into the kernel's ring buffer, which overwrites itself, as ftrace does in the field.
+Song et al.'s time segments begin and end at certain functions. Each entry into one of them puts an event
+with its time into the kernel's ring buffer, which overwrites itself, as with ftrace on real systems.
 """
 
 from . import segments

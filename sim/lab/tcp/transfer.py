@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a transfer over TCP is: who sends to whom, how much, and how both ends are set."""
+"""A transfer over TCP: its direction, its size, and the settings of both ends."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ IN, OUT, THROUGH = DIRECTIONS = ("in", "out", "through")
 PROGRAMS = ("stream", "nuttcp")  # the guest's end
 FAULTS = ("drop", "damage", "duplicate", "swap")
 FAULT_EVERY = 200  # segments
-# Of the NIC, by their names for ethtool -K.
+# Features of the NIC, by their names for ethtool -K.
 FEATURES = ("rx", "tx", "sg", "tso", "rx-gro-hw")
 OF_HARDWARE = ("rx", "rx-gro-hw")  # those that the driver does not have by itself
 TYPICAL = 75  # Mb/s: half of what docs/tcp.md has, or more,
@@ -34,7 +34,7 @@ def gro_said(direction: str, gro: bool) -> str:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What goes where, and how both ends are set. Sizes in octets."""
+    """Direction, amount, and the settings of both ends. Sizes in octets."""
 
     direction: str
     variant: str
@@ -72,7 +72,7 @@ class Transfer:
 
     @property
     def seconds(self) -> float:
-        """Of simulated time, roughly."""
+        """Simulated seconds, roughly."""
         rate = min(self.link_mbps, TYPICAL)
         if self.direction != THROUGH:
             rate = min(rate, EACH_OCTET * self.user_buffer)
@@ -84,12 +84,12 @@ class Transfer:
         return self.pcap and self.pcap / self.name.replace("Mb/s", "mbps").replace(" ", "-")
 
     def key(self, ready) -> str:
-        """What the record depends on: the checkpoint's content, and this."""
+        """A hash of all that the record depends on: the checkpoint's content, and this."""
         content = json.dumps([ready.folder.name, self.record()], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
     def record(self) -> dict:
-        """What changes the figures."""
+        """The settings that change the figures."""
         return {
             name: value
             for name, value in asdict(self).items()

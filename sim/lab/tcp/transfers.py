@@ -23,7 +23,7 @@ from .transfer import Transfer
 
 @dataclass(frozen=True)
 class Request:
-    """Transfers, the system that they run on, and what is written of them."""
+    """Transfers, the system that they run on, and the files to write."""
 
     transfers: Sequence[Transfer]
     system: System = System()

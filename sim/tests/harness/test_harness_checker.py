@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames broken on purpose behind the device: the checker notices each."""
+"""Frames broken on purpose downstream of the device: the checker notices each."""
 
 import pytest
 from harness_commands import offer, trial

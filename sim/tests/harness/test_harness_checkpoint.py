@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checkpoints: the same to the bit, or refused."""
+"""Checkpoints: the same to the bit, or rejected."""
 
 import json
 import os

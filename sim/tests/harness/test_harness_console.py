@@ -29,7 +29,7 @@ def test_console_prints_and_echoes(sim, tmp_path):
 
 
 def test_a_console_log_on_a_full_disk(sim):
-    """The command whose output it has not says so; the C library tells that only once, as it writes."""
+    """A command without its output reports it. The C library reports that only once, as it writes."""
     prompt, _, line, quiet, failed = sim(
         PROMPT,
         {"do": "send", "text": "line\n"},
@@ -144,7 +144,8 @@ def test_output_before_a_power_off_is_told(sim):
     "key, said", [("\x04", "the guest powered off"), ("\x12", "the guest asked for a reset")]
 )
 def test_a_guest_that_ends(sim, key, said):
-    """That is told once, in that very cycle, and again from another state; else the machine goes on."""
+    """The simulator reports that once, in that very cycle, and again from another state. Otherwise the
+    machine goes on."""
     *_, ended, after, _, _, again = sim(
         PROMPT,
         {"do": "save", "file": "before"},

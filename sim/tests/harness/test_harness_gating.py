@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Clocks that rise only where the device is awake: the mock tells by an event of each edge it got."""
+"""Clocks that rise only while the device is awake: the mock counts each edge as an event."""
 
 import pytest
 

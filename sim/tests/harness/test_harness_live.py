@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Live sessions: hosts in and out, recorded and played again. Sockets stand in for TAP devices."""
+"""Live sessions: hosts in and out, recorded and played again. Sockets take the place of TAP devices."""
 
 import contextlib
 import fcntl
@@ -23,7 +23,7 @@ WAIT = 20  # seconds in which an answer has to come
 
 
 class Live:
-    """A simulator with a live session under way; `hosts` are its ends of the wires."""
+    """A simulator with a live session in progress; `hosts` are its ends of the wires."""
 
     def __init__(self, binary, rom, folder, fields):
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
@@ -130,7 +130,7 @@ def test_frames_go_from_host_to_host(live):
 
 
 def test_the_tester_s_stations_are_silent(live):
-    """Whoever asks for their addresses is answered by the host, who has them now."""
+    """The host has their addresses now, and answers requests for them."""
     session = live()
     arp = ARP(op=1, hwsrc=GUEST.format(1), psrc="198.19.0.1", pdst="198.19.0.2")
     session.hosts[0].send(bytes(Ether(src=GUEST.format(1), dst="ff:ff:ff:ff:ff:ff") / arp))
@@ -153,7 +153,7 @@ def test_a_replay_is_the_same_to_the_cycle(live, sim, tmp_path):
 
 @pytest.mark.parametrize("last", [1000, None])
 def test_a_profile_of_a_part_of_a_replay(live, sim, tmp_path, last):
-    """Of the cycles behind `from`: of all, if that is before the first one."""
+    """Stacks of the cycles after `from`; of all cycles if it is before the first one."""
     (tmp_path / "symbols").write_text("")
     session = live(record="record")
     conversation(session, frames=2)

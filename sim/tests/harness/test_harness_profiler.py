@@ -308,7 +308,7 @@ def test_window_of_a_trial(sim, tmp_path, phase):
 
 
 def test_one_profile_at_a_time(sim, tmp_path):
-    """What another one would replace, or another past go into, is refused, and it goes on."""
+    """The simulator rejects a second profile and a load of another past, and the profile goes on."""
     (tmp_path / "symbols").write_text("")
     start = {"do": "profile", "symbols": "symbols"}
     *_, second, restored, _, stopped, again = sim(

@@ -85,7 +85,7 @@ def test_frames_with_fcs_are_played_as_they_are(sim, tmp_path):
 
 
 def test_a_replay_goes_on_when_the_guest_powered_off(sim, tmp_path):
-    """As a trial does: it is told of, and nothing else begins before."""
+    """As in a trial: the simulator reports it, and nothing else begins before."""
     pcap.write(tmp_path / "in", [pcap.Frame(n * 1_000_000, bytes(packet(n))) for n in range(3)])
     _, _, ended, refused, other, status, collected, saved = sim(
         PROMPT,

@@ -123,7 +123,7 @@ def test_lost_data_comes_again(talked, what):
 
 @pytest.mark.parametrize("port, way", [(0, "in"), (1, "out")])
 def test_wrong_octets_are_found(talked, port, way):
-    """Those that no checksum tells: words that changed places."""
+    """Faults that no checksum shows: words that changed places."""
     report = talked(faults=[fault("scramble", port, way, "data", 20, every=100)])
     (connection,) = report["connections"]
     assert connection["state"] == "closed" and connection["octets"] == OCTETS
@@ -289,7 +289,7 @@ def without_clock(replies):
 
 
 def test_the_same_each_time(sim, tmp_path):
-    """Also behind other connections of the process; a trial behind them is what it always is."""
+    """Also after other connections of the process; a trial after them is the same as always."""
     asked = talk(
         connections=3, faults=[fault("drop", 0, "in", "data", 40, every=50)], pcap=str(tmp_path)
     )

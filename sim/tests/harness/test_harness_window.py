@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The window onto a live session: what moderato-sim tells, and what it does when asked."""
+"""The window onto a live session: moderato-sim's messages, and its reactions to controls."""
 
 import contextlib
 import json
@@ -90,7 +90,7 @@ class Watched:
 
 @pytest.fixture
 def watched(binary, rom, tmp_path):
-    """watched(fields of the command) → a Watched, whose page is open."""
+    """watched(fields of the command) → a Watched with an open page."""
     with contextlib.ExitStack() as closing:
 
         def begin(opened=True, **fields):
@@ -133,7 +133,7 @@ def test_load_is_recorded_and_played_again(watched, sim):
     assert first["ports"][0]["load"] == {"percent": 30, "octets": 128}
     last = session.until(lambda state: state["cycle"] > first["cycle"] + 1_000_000)
     frames = last["ports"][0]["in"] - first["ports"][0]["in"]
-    # 8 octets of preamble and 12 of gap beside each frame; an octet takes 8 cycles.
+    # 8 octets of preamble and 12 of gap with each frame; an octet takes 8 cycles.
     due = (last["cycle"] - first["cycle"]) * 0.3 / ((8 + 128 + 12) * 8)
     assert abs(frames - due) < 2
     session.ask("load", port=0, percent=0, octets=128)
@@ -293,7 +293,7 @@ def test_a_replay_waits_and_goes_to_a_cycle(watched, sim):
 
 
 def test_a_replay_that_nobody_looks_at_any_more_ends(watched):
-    """At its last cycle: its page, and who serves that, are gone."""
+    """After its last cycle, its page and the page's server are gone."""
     session = watched(record="record")
     start = session.told("about")["start"]
     session.until(lambda state: state["cycle"] > start)
@@ -337,7 +337,7 @@ def test_going_back_in_a_replay(watched, sim, tmp_path):
     states = [go(cycle) for cycle in (middle, late)]
     replay.ask("goto", cycle=middle)
     kept = replay.told("state")
-    while kept["cycle"] > middle:  # those that were told before
+    while kept["cycle"] > middle:  # those of earlier messages
         kept = replay.told("state")
     assert first < kept["cycle"] <= middle
     replay.until(lambda state: state["paused"])

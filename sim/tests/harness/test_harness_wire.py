@@ -23,8 +23,8 @@ DELAY = 100  # cycles
 
 
 class Boxes:
-    """Two simulators, port 1 of the first one wired to port 0 of the second; their other ports have
-    hosts, whose ends are `hosts`, or a recording in their place."""
+    """Two simulators, port 1 of the first one wired to port 0 of the second. Their other ports have
+    hosts with the ends `hosts`, or a recording instead."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ def test_frames_go_through_both(boxes):
 
 @pytest.mark.parametrize("mbps", [10, 100, 1000])
 def test_words_arrive_in_their_cycles(boxes, tmp_path, mbps):
-    """A frame is on the wire here so many cycles after it was there, both ways."""
+    """A frame is on the wire here a fixed number of cycles after it was there, both ways."""
     both = boxes(recorded, mbps=mbps)
     conversation(both)
     both.end()
@@ -208,7 +208,7 @@ def test_however_the_host_runs_them(boxes, tmp_path):
 
 
 def test_a_wire_of_another_length_is_noticed(boxes):
-    """Or a replay could not tell one from the other."""
+    """Otherwise a replay could mistake one for the other."""
     both = boxes(recorded)
     conversation(both)
     until = both.end()[0]["end_cycle"]
@@ -354,7 +354,7 @@ def test_a_guest_that_ends_ends_both(boxes, box, key, says):
 
 @pytest.mark.parametrize("box", [0, 1])
 def test_two_consoles(binary, sim, tmp_path, box):
-    """Each has a terminal; who leaves one of them ends both, in the same cycle."""
+    """Each has a terminal; leaving one of them ends both, in the same cycle."""
     sim(PROMPT, {"do": "save", "file": "prompted"})
     terminals, processes = [], []
     for number, end in enumerate(wires := socket.socketpair()):
