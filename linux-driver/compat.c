@@ -6,12 +6,19 @@
 #include <linux/dim.h>
 #include <linux/uaccess.h>
 
+#include "moderato_channels.h"
 #include "moderato_dim.h"
-#include "moderato_features.h"
 #include "moderato_ptp.h"
 
-const struct moderato_feature moderato_queue_stats_feature = {};
-const struct moderato_feature moderato_rss_feature = {};
+int moderato_queue_stats_init(struct moderato_priv *priv)
+{
+	return 0;
+}
+
+int moderato_rss_init(struct moderato_priv *priv)
+{
+	return 0;
+}
 
 /* moderato_hwtstamp.c ------------------------------------------------------ */
 
@@ -43,16 +50,12 @@ static int moderato_ptp_ioctl(struct net_device *ndev, struct ifreq *ifr,
 	return copy_to_user(ifr->ifr_data, &asked, sizeof(asked)) ? -EFAULT : 0;
 }
 
-static int moderato_hwtstamp_init(struct moderato_priv *priv)
+int moderato_hwtstamp_init(struct moderato_priv *priv)
 {
 	if (priv->ptp)
 		priv->netdev_ops.ndo_eth_ioctl = moderato_ptp_ioctl;
 	return 0;
 }
-
-const struct moderato_feature moderato_hwtstamp_feature = {
-	.init = moderato_hwtstamp_init,
-};
 
 /* moderato_profiles.c ------------------------------------------------------ */
 

@@ -70,7 +70,11 @@ static inline u64 moderato_adjust_by_scaled_ppm(u64 base, long scaled_ppm)
 	return scaled_ppm < 0 ? base - diff : base + diff;
 }
 
-/* phylink of 6.1 asks what a MAC can, and the driver knows the answer */
+/* XDP is off there */
+struct xdp_metadata_ops {
+};
+
+/* phylink of 6.1 calls validate() for the modes of a MAC */
 static inline struct phylink *
 moderato_phylink_create(struct phylink_config *config,
 			struct fwnode_handle *fwnode, phy_interface_t mode,
@@ -85,7 +89,7 @@ moderato_phylink_create(struct phylink_config *config,
 
 #define phylink_create	moderato_phylink_create
 
-/* What returns nothing has a name of its own there */
+/* The remove() that returns nothing has another name there */
 #define remove	remove_new
 
 /* NAPI has no interrupt and no queue that netlink could report */

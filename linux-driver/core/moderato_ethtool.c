@@ -4,7 +4,7 @@
 #include <linux/ethtool.h>
 
 #include "moderato_dim.h"
-#include "moderato_features.h"
+#include "moderato_variants.h"
 
 #define MODERATO_ETHTOOL_COALESCE					\
 	(ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES |		\
@@ -87,7 +87,7 @@ static int moderato_get_coalesce_of(struct moderato_queue *q,
 	ec->tx_coalesce_usecs = tx.usecs;
 	kernel_coal->use_cqe_mode_rx = config->rx_cqe;
 	kernel_coal->use_cqe_mode_tx = config->tx_cqe;
-	moderato_features_get_coalesce(q, ec);
+	moderato_variants_get_coalesce(q, ec);
 	return 0;
 }
 
@@ -167,7 +167,7 @@ moderato_parse_coalesce(struct moderato_queue *q,
 		.frames = ec->tx_max_coalesced_frames,
 		.usecs = ec->tx_coalesce_usecs,
 	};
-	err = moderato_features_set_coalesce(&asked, ec, extack);
+	err = moderato_variants_set_coalesce(&asked, ec, extack);
 	if (err)
 		return err;
 
@@ -494,13 +494,9 @@ static const struct ethtool_ops moderato_ethtool_ops = {
 	.get_rmon_stats = moderato_get_rmon_stats,
 };
 
-static int moderato_ethtool_init(struct moderato_priv *priv)
+int moderato_ethtool_init(struct moderato_priv *priv)
 {
 	priv->ethtool_ops = moderato_ethtool_ops;
 	priv->ndev->ethtool_ops = &priv->ethtool_ops;
 	return 0;
 }
-
-const struct moderato_feature moderato_ethtool_feature = {
-	.init = moderato_ethtool_init,
-};

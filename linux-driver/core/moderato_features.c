@@ -1,75 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Optional parts of the driver: hardware options, and strategies for
- * comparison. Each is in a file of its own, and the rest of the driver knows
- * only its line in this table.
+/* Calls of the optional parts: hardware options, and strategies for comparison.
+ * Each part is in a file of its own.
  */
 
-#include "moderato_features.h"
+#include "moderato_channels.h"
+#include "moderato_offload.h"
 #include "moderato_priv.h"
+#include "moderato_ptp.h"
+#include "moderato_variants.h"
+#include "moderato_xdp.h"
 
-static const struct moderato_feature * const moderato_features[] = {
-	&moderato_queue_stats_feature,
-	&moderato_ethtool_feature,
-	&moderato_vlan_feature,
-	&moderato_gather_feature,
-	&moderato_channels_feature,
-	&moderato_rss_feature,
-	&moderato_merge_feature,
-	&moderato_rxnfc_feature,
-	&moderato_timer_feature,
-	&moderato_none_feature,
-	&moderato_shared_feature,
-	&moderato_variants_feature,
-	&moderato_ptp_feature,
-	&moderato_hwtstamp_feature,
-	&moderato_offload_feature,
-	/* Last, because they run before what the others install */
-	&moderato_xdp_feature,
-	&moderato_xsk_feature,
-};
-
+/* Called after the net device is gone, also without a successful
+ * moderato_features_init()
+ */
 void moderato_features_free(struct moderato_priv *priv)
 {
-	for (int i = ARRAY_SIZE(moderato_features) - 1; i >= 0; i--)
-		if (moderato_features[i]->free)
-			moderato_features[i]->free(priv);
+	moderato_offload_free(priv);
+	moderato_ptp_free(priv);
+	moderato_shared_free(priv);
 }
 
-/* Return: 0, or an error; then no feature holds anything */
+/* Called before the net device is registered, with the hardware known. A part
+ * may add to the kernel's operations.
+ *
+ * Return: 0, or an error; then no part holds anything
+ */
 int moderato_features_init(struct moderato_priv *priv)
 {
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++) {
-		int err = 0;
+	int err;
 
-		if (moderato_features[i]->init)
-			err = moderato_features[i]->init(priv);
-		if (err) {
-			moderato_features_free(priv);
-			return err;
-		}
-	}
-	return 0;
+	err = moderato_queue_stats_init(priv);
+	err = err ?: moderato_ethtool_init(priv);
+	err = err ?: moderato_vlan_init(priv);
+	err = err ?: moderato_gather_init(priv);
+	err = err ?: moderato_channels_init(priv);
+	err = err ?: moderato_rss_init(priv);
+	err = err ?: moderato_merge_init(priv);
+	err = err ?: moderato_rxnfc_init(priv);
+	err = err ?: moderato_rx_timer_init(priv);
+	err = err ?: moderato_shared_init(priv);
+	err = err ?: moderato_variants_init(priv);
+	err = err ?: moderato_ptp_init(priv);
+	err = err ?: moderato_hwtstamp_init(priv);
+	err = err ?: moderato_offload_init(priv);
+	err = err ?: moderato_xdp_init(priv);
+	err = err ?: moderato_xsk_init(priv);
+	if (err)
+		moderato_features_free(priv);
+	return err;
 }
 
-void moderato_features_registered(struct moderato_priv *priv)
-{
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->registered)
-			moderato_features[i]->registered(priv);
-}
-
+/* Writes the registers again after a reset */
 void moderato_features_restore(struct moderato_priv *priv)
 {
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->restore)
-			moderato_features[i]->restore(priv);
+	moderato_vlan_apply(priv);
+	moderato_channels_apply(priv);
+	moderato_rxnfc_apply(priv);
+	moderato_ptp_start(priv);
+	moderato_offload_reset(priv);
 }
 
 void moderato_features_rx_destroy(struct moderato_rx *rx)
 {
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->rx_destroy)
-			moderato_features[i]->rx_destroy(rx);
+	moderato_merge_destroy(rx);
+	moderato_xdp_rx_destroy(rx);
 }
 
 /* Return: 0, or an error; moderato_rx_destroy() frees what exists */
@@ -81,80 +75,36 @@ int moderato_features_rx_create(struct moderato_rx *rx)
 	rx->fill = moderato_pool_alloc;
 	rx->headroom = NET_SKB_PAD;
 	rx->dir = DMA_FROM_DEVICE;
-	for (int i = 0; !err && i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->rx_create)
-			err = moderato_features[i]->rx_create(rx);
+	err = err ?: moderato_vlan_rx_create(rx);
+	err = err ?: moderato_channels_rx_create(rx);
+	err = err ?: moderato_merge_create(rx);
+	err = err ?: moderato_ptp_rx_create(rx);
+	err = err ?: moderato_xdp_rx_create(rx);
+	err = err ?: moderato_xsk_rx_create(rx);
 	return err;
 }
 
+/* Called when a ring starts, before the hardware knows of a buffer */
 void moderato_features_rx_up(struct moderato_rx *rx)
 {
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->rx_up)
-			moderato_features[i]->rx_up(rx);
+	moderato_rxnfc_rx_up(rx);
+	moderato_rx_choose_poll(rx->queue);
+	moderato_xsk_rx_up(rx);
 }
 
 void moderato_features_tx_create(struct moderato_tx *tx)
 {
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->tx_create)
-			moderato_features[i]->tx_create(tx);
+	moderato_vlan_tx_create(tx);
+	moderato_gather_create(tx);
+	moderato_tx_none_create(tx);
+	moderato_ptp_tx_create(tx);
+	moderato_xdp_tx_create(tx);
 }
 
-void moderato_features_tx_destroy(struct moderato_tx *tx)
-{
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->tx_destroy)
-			moderato_features[i]->tx_destroy(tx);
-}
-
-void moderato_features_tx_up(struct moderato_tx *tx)
-{
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->tx_up)
-			moderato_features[i]->tx_up(tx);
-}
-
-void moderato_features_irqs(struct moderato_queue *q, bool on)
-{
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->irqs)
-			moderato_features[i]->irqs(q, on);
-}
-
+/* Called with the queue's rings and interrupts off */
 void moderato_features_queue_down(struct moderato_queue *q)
 {
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->queue_down)
-			moderato_features[i]->queue_down(q);
-}
-
-bool moderato_features_one_queue(const struct moderato_priv *priv)
-{
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->one_queue &&
-		    moderato_features[i]->one_queue(priv))
-			return true;
-	return false;
-}
-
-int moderato_features_set_coalesce(struct moderato_config *config,
-				   const struct ethtool_coalesce *ec,
-				   struct netlink_ext_ack *extack)
-{
-	int err = 0;
-
-	for (int i = 0; !err && i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->set_coalesce)
-			err = moderato_features[i]->set_coalesce(config, ec,
-								 extack);
-	return err;
-}
-
-void moderato_features_get_coalesce(const struct moderato_queue *q,
-				    struct ethtool_coalesce *ec)
-{
-	for (int i = 0; i < ARRAY_SIZE(moderato_features); i++)
-		if (moderato_features[i]->get_coalesce)
-			moderato_features[i]->get_coalesce(q, ec);
+	moderato_rx_timer_cancel(q);
+	moderato_offload_queue_down(q);
+	moderato_xsk_queue_down(q);
 }

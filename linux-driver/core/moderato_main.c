@@ -8,8 +8,8 @@
 #include <linux/property.h>
 #include <linux/rtnetlink.h>
 
+#include "moderato_channels.h"
 #include "moderato_dim.h"
-#include "moderato_features.h"
 #include "moderato_hw.h"
 
 /* Defaults: NAPI; few Tx interrupts, but prompt ones */
@@ -423,7 +423,7 @@ static int moderato_probe(struct platform_device *pdev)
 	err = register_netdev(ndev);
 	if (err)
 		goto err_dim;
-	moderato_features_registered(priv);
+	moderato_channels_spread(priv);
 	return 0;
 
 err_dim:

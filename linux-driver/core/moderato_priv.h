@@ -115,7 +115,7 @@ struct moderato_queue {
  * @phylink: the link
  * @phylink_config: its configuration
  * @hw_stats: the hardware's counters
- * @netdev_ops: operations of all hardware, and those that features add
+ * @netdev_ops: operations of all hardware, and those that options add
  * @ethtool_ops: the same
  * @vlans: members of each row of the VLAN filter; guarded by RTNL
  * @reset_task: resets rings
@@ -279,6 +279,15 @@ int moderato_queue_create(struct moderato_queue *q);
 void moderato_queue_destroy(struct moderato_queue *q);
 void moderato_queue_up(struct moderato_queue *q);
 int moderato_queue_down(struct moderato_queue *q);
+void moderato_features_free(struct moderato_priv *priv);
+int moderato_features_init(struct moderato_priv *priv);
+void moderato_features_restore(struct moderato_priv *priv);
+void moderato_features_queue_down(struct moderato_queue *q);
+int moderato_ethtool_init(struct moderato_priv *priv);
+int moderato_vlan_init(struct moderato_priv *priv);
+void moderato_vlan_apply(struct moderato_priv *priv);
+int moderato_gather_init(struct moderato_priv *priv);
+int moderato_merge_init(struct moderato_priv *priv);
 int moderato_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *cmd,
 		       u32 *locations);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One queue: its rings and interrupts, up and down */
 
-#include "moderato_features.h"
+#include "moderato_channels.h"
 #include "moderato_priv.h"
 
 /* Interrupts --------------------------------------------------------------- */
@@ -40,16 +40,17 @@ static int moderato_request_irqs(struct moderato_queue *q)
 		return err;
 	err = request_irq(q->tx_irq, moderato_tx_interrupt, IRQF_NO_AUTOEN,
 			  q->tx_irq_name, q);
-	if (err)
+	if (err) {
 		free_irq(q->rx_irq, q);
-	else
-		moderato_features_irqs(q, true);
-	return err;
+		return err;
+	}
+	moderato_channels_hint(q, true);
+	return 0;
 }
 
 static void moderato_free_irqs(struct moderato_queue *q)
 {
-	moderato_features_irqs(q, false);
+	moderato_channels_hint(q, false);
 	free_irq(q->tx_irq, q);
 	free_irq(q->rx_irq, q);
 }

@@ -3,7 +3,6 @@
 
 #include <net/netdev_queues.h>
 
-#include "moderato_features.h"
 #include "moderato_priv.h"
 
 static void moderato_get_queue_stats_rx(struct net_device *ndev, int queue,
@@ -80,12 +79,8 @@ static const struct netdev_stat_ops moderato_stat_ops = {
 	.get_base_stats = moderato_get_base_stats,
 };
 
-static int moderato_queue_stats_init(struct moderato_priv *priv)
+int moderato_queue_stats_init(struct moderato_priv *priv)
 {
 	priv->ndev->stat_ops = &moderato_stat_ops;
 	return 0;
 }
-
-const struct moderato_feature moderato_queue_stats_feature = {
-	.init = moderato_queue_stats_init,
-};

@@ -8,7 +8,6 @@
 #include <net/checksum.h>
 
 #include "moderato_dim.h"
-#include "moderato_features.h"
 #include "moderato_hw.h"
 
 /* Buffers ------------------------------------------------------------------ */
@@ -118,7 +117,7 @@ bool moderato_rx_replace(struct moderato_rx *rx, u32 slot)
 
 /* Data path ---------------------------------------------------------------- */
 
-/* Copies what the descriptor says of a frame to its skb, before the stack has
+/* Copies the descriptor's data on a frame to its skb, before the stack has
  * it
  */
 void moderato_rx_tell(struct moderato_rx *rx, u32 slot, u32 status,
@@ -159,7 +158,7 @@ struct sk_buff *moderato_rx_take(struct moderato_rx *rx, u16 index, u32 status,
 	struct moderato_rx_buf fresh;
 	struct sk_buff *skb;
 
-	/* Too long, refused by memory, or an urgent frame that was taken out of
+	/* Too long, with a DMA error, or an urgent frame that was taken out of
 	 * turn
 	 */
 	if (unlikely(status & MODERATO_DESC_STATUS_ERROR ||

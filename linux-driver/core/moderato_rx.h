@@ -107,7 +107,7 @@ struct moderato_rx {
  * @taken: descriptors, those of lost frames included
  * @packets: frames
  * @bytes: of these frames
- * @errors: frames of a wrong length, and those that memory refused
+ * @errors: frames of a wrong length, and those with a DMA error
  * @alloc_failed: frames dropped for want of a new buffer
  */
 struct moderato_rx_done {
@@ -140,6 +140,12 @@ void moderato_pool_up(struct moderato_rx *rx);
 void moderato_pool_down(struct moderato_rx *rx);
 void moderato_rx_tell(struct moderato_rx *rx, u32 slot, u32 status,
 		      struct sk_buff *skb, struct moderato_rx_done *done);
+int moderato_features_rx_create(struct moderato_rx *rx);
+void moderato_features_rx_up(struct moderato_rx *rx);
+void moderato_features_rx_destroy(struct moderato_rx *rx);
+int moderato_vlan_rx_create(struct moderato_rx *rx);
+int moderato_merge_create(struct moderato_rx *rx);
+void moderato_merge_destroy(struct moderato_rx *rx);
 void moderato_rx_finish(struct moderato_rx *rx,
 			const struct moderato_rx_done *done);
 

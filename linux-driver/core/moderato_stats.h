@@ -132,6 +132,7 @@ void moderato_stats_stop(struct moderato_priv *priv);
 void moderato_stats_read(struct moderato_priv *priv,
 			 u64 total[MODERATO_COUNTERS]);
 u64 moderato_stats_alloc_failed(struct moderato_priv *priv);
+int moderato_queue_stats_init(struct moderato_priv *priv);
 void moderato_get_stats64(struct net_device *ndev,
 			  struct rtnl_link_stats64 *stats);
 

@@ -9,7 +9,7 @@
 #include <linux/tcp.h>
 
 #include "moderato_dim.h"
-#include "moderato_features.h"
+#include "moderato_xdp.h"
 
 #define MODERATO_DRAIN_POLL_US	100
 
@@ -475,7 +475,7 @@ void moderato_tx_destroy(struct moderato_tx *tx)
 		moderato_copies_free(tx);
 	kvfree(tx->copies);
 	kvfree(tx->buf);
-	moderato_features_tx_destroy(tx);
+	moderato_xdp_free_aside(tx);
 	kfree(tx);
 }
 
@@ -507,7 +507,7 @@ void moderato_tx_up(struct moderato_tx *tx)
 	moderato_tx_choose(tx);
 	moderato_tx_resume(tx);
 	netif_tx_wake_queue(tx->txq);
-	moderato_features_tx_up(tx);
+	moderato_xsk_tx_up(tx);
 }
 
 static bool moderato_tx_drained(struct moderato_tx *tx)

@@ -216,6 +216,9 @@ void moderato_copies_free(struct moderato_tx *tx);
 int moderato_tx_copy(struct moderato_tx *tx, struct sk_buff *skb,
 		     const struct moderato_tx_plan *plan);
 void moderato_tx_unmap(struct moderato_tx *tx, struct moderato_tx_buf *buf);
+void moderato_features_tx_create(struct moderato_tx *tx);
+void moderato_vlan_tx_create(struct moderato_tx *tx);
+void moderato_gather_create(struct moderato_tx *tx);
 void moderato_tx_features(struct net_device *ndev);
 netdev_features_t moderato_fix_features(struct net_device *ndev,
 					netdev_features_t features);

@@ -8,7 +8,7 @@
 #include <linux/platform_device.h>
 
 #include "moderato_channels.h"
-#include "moderato_features.h"
+#include "moderato_variants.h"
 
 static_assert(MODERATO_RSS_TABLE_1 - MODERATO_RSS_TABLE_0 == 4);
 static_assert(MODERATO_RSS_KEY_1 - MODERATO_RSS_KEY_0 == 4);
@@ -58,7 +58,7 @@ static const struct cpumask *moderato_queue_cpu(const struct moderato_queue *q)
 }
 
 /* Sets the affinity hint while the interrupts are requested */
-static void moderato_channels_hint(struct moderato_queue *q, bool on)
+void moderato_channels_hint(struct moderato_queue *q, bool on)
 {
 	const struct cpumask *mask = NULL;
 
@@ -71,7 +71,7 @@ static void moderato_channels_hint(struct moderato_queue *q, bool on)
 /* Binds each queue's interrupts and transmissions to its CPU whenever the
  * number of queues changes; the user may change that afterwards.
  */
-static void moderato_channels_spread(struct moderato_priv *priv)
+void moderato_channels_spread(struct moderato_priv *priv)
 {
 	struct moderato_queue *q;
 
@@ -201,7 +201,7 @@ static int moderato_set_channels(struct net_device *ndev,
 	struct moderato_priv *priv = netdev_priv(ndev);
 	unsigned int number = channels->combined_count;
 
-	if (number > 1 && moderato_features_one_queue(priv))
+	if (number > 1 && moderato_rxnfc_one_queue(priv))
 		return -EBUSY;
 	if (number > priv->used)
 		return moderato_channels_more(priv, number);
@@ -246,8 +246,8 @@ static int moderato_channels_get_rxnfc(struct net_device *ndev,
 
 /* Life ---------------------------------------------------------------------- */
 
-/* After the first queue's hardware and configuration are known */
-static int moderato_channels_init(struct moderato_priv *priv)
+/* Called with the first queue's hardware and configuration known */
+int moderato_channels_init(struct moderato_priv *priv)
 {
 	struct platform_device *pdev = to_platform_device(priv->dev);
 	struct moderato_queue *q = priv->queue + 1;
@@ -293,16 +293,8 @@ static int moderato_channels_init(struct moderato_priv *priv)
 }
 
 /* The descriptor carries the queue */
-static int moderato_channels_rx_create(struct moderato_rx *rx)
+int moderato_channels_rx_create(struct moderato_rx *rx)
 {
 	rx->more |= rx->queue->priv->count > 1;
 	return 0;
 }
-
-const struct moderato_feature moderato_channels_feature = {
-	.init = moderato_channels_init,
-	.rx_create = moderato_channels_rx_create,
-	.registered = moderato_channels_spread,
-	.restore = moderato_channels_apply,
-	.irqs = moderato_channels_hint,
-};

@@ -14,8 +14,13 @@ struct moderato_rss {
 	u8 key[4 * MODERATO_RSS_KEY_WORDS];
 };
 
+int moderato_channels_init(struct moderato_priv *priv);
+int moderato_channels_rx_create(struct moderato_rx *rx);
+void moderato_channels_hint(struct moderato_queue *q, bool on);
+void moderato_channels_spread(struct moderato_priv *priv);
 void moderato_channels_apply(struct moderato_priv *priv);
 void moderato_channels_set_entry(struct moderato_priv *priv, unsigned int entry,
 				 u32 queue);
+int moderato_rss_init(struct moderato_priv *priv);
 
 #endif /* MODERATO_CHANNELS_H */

@@ -5,7 +5,6 @@
 
 #include <linux/of.h>
 
-#include "moderato_features.h"
 #include "moderato_offload.h"
 
 DEFINE_SPINLOCK(moderato_offload_lock);
@@ -428,7 +427,7 @@ static void moderato_offload_announce(struct moderato_offload *o)
 	priv->ndev->features |= NETIF_F_HW_TC;
 }
 
-static void moderato_offload_reset(struct moderato_priv *priv)
+void moderato_offload_reset(struct moderato_priv *priv)
 {
 	if (!priv->offload)
 		return;
@@ -438,7 +437,7 @@ static void moderato_offload_reset(struct moderato_priv *priv)
 	spin_unlock_bh(&moderato_offload_lock);
 }
 
-static int moderato_offload_init(struct moderato_priv *priv)
+int moderato_offload_init(struct moderato_priv *priv)
 {
 	u8 order = FIELD_GET(MODERATO_FEATURES_FLOW_ORDER, priv->features);
 	struct moderato_offload *o;
@@ -488,7 +487,7 @@ static int moderato_offload_init(struct moderato_priv *priv)
 }
 
 /* The interface is gone, and with it flow tables and flows */
-static void moderato_offload_free(struct moderato_priv *priv)
+void moderato_offload_free(struct moderato_priv *priv)
 {
 	struct moderato_offload *o = priv->offload;
 
@@ -505,7 +504,7 @@ static void moderato_offload_free(struct moderato_priv *priv)
  * causes are events that end the flows as well; suspend and a DMA that does not
  * stop are not.
  */
-static void moderato_offload_queue_down(struct moderato_queue *q)
+void moderato_offload_queue_down(struct moderato_queue *q)
 {
 	struct moderato_offload *o = q->priv->offload;
 
@@ -516,10 +515,3 @@ static void moderato_offload_queue_down(struct moderato_queue *q)
 	if (o->peer)
 		moderato_watch_upset(o->peer);
 }
-
-const struct moderato_feature moderato_offload_feature = {
-	.init = moderato_offload_init,
-	.free = moderato_offload_free,
-	.restore = moderato_offload_reset,
-	.queue_down = moderato_offload_queue_down,
-};

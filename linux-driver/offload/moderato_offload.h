@@ -134,6 +134,19 @@ struct moderato_offload {
 /* One lock for all tables, since two peers use each other's */
 extern spinlock_t moderato_offload_lock;
 
+/* moderato_offload.c */
+#ifdef MODERATO_FLOWS
+int moderato_offload_init(struct moderato_priv *priv);
+void moderato_offload_free(struct moderato_priv *priv);
+void moderato_offload_reset(struct moderato_priv *priv);
+void moderato_offload_queue_down(struct moderato_queue *q);
+#else
+static inline int moderato_offload_init(struct moderato_priv *priv) { return 0; }
+static inline void moderato_offload_free(struct moderato_priv *priv) { }
+static inline void moderato_offload_reset(struct moderato_priv *priv) { }
+static inline void moderato_offload_queue_down(struct moderato_queue *q) { }
+#endif
+
 /* offload_table.c */
 void moderato_table_reset(struct moderato_offload *o);
 int moderato_table_insert(struct moderato_offload *o,

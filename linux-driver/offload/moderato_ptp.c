@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* PTP clock and timestamps. The clock counts nanoseconds in 64 bits, as ktime_t
- * does. It stands still if the kernel has no PTP clocks.
+ * does. It is off if the kernel has no PTP clocks.
  */
 
 #include <linux/bitfield.h>
 #include <linux/ethtool.h>
 #include <linux/ptp_clock_kernel.h>
 
-#include "moderato_features.h"
 #include "moderato_ptp.h"
 
 #define MODERATO_MAX_ADJ	100000000	/* ppb */
@@ -310,7 +309,7 @@ static int moderato_get_ts_info(struct net_device *ndev,
 /* Sets the clock to the system's time; other settings as before the hardware
  * lost them
  */
-static void moderato_ptp_start(struct moderato_priv *priv)
+void moderato_ptp_start(struct moderato_priv *priv)
 {
 	struct moderato_ptp *ptp = priv->ptp;
 	unsigned long flags;
@@ -329,7 +328,7 @@ static void moderato_ptp_start(struct moderato_priv *priv)
 /* Called before the interface exists. A kernel without PTP has no clock, and
  * that is no error.
  */
-static int moderato_ptp_init(struct moderato_priv *priv)
+int moderato_ptp_init(struct moderato_priv *priv)
 {
 	struct moderato_ptp *ptp;
 
@@ -359,7 +358,7 @@ static int moderato_ptp_init(struct moderato_priv *priv)
 }
 
 /* Called after the interface is gone */
-static void moderato_ptp_free(struct moderato_priv *priv)
+void moderato_ptp_free(struct moderato_priv *priv)
 {
 	if (!priv->ptp)
 		return;
@@ -368,7 +367,7 @@ static void moderato_ptp_free(struct moderato_priv *priv)
 	writel(0, priv->regs + MODERATO_TIME_CTRL);
 }
 
-static int moderato_ptp_rx_create(struct moderato_rx *rx)
+int moderato_ptp_rx_create(struct moderato_rx *rx)
 {
 	if (rx->queue->priv->ptp) {
 		rx->more = true;
@@ -378,18 +377,10 @@ static int moderato_ptp_rx_create(struct moderato_rx *rx)
 	return 0;
 }
 
-static void moderato_ptp_tx_create(struct moderato_tx *tx)
+void moderato_ptp_tx_create(struct moderato_tx *tx)
 {
 	if (tx->queue->priv->ptp) {
 		tx->asks = true;
 		tx->stamps = &moderato_stamp_ops;
 	}
 }
-
-const struct moderato_feature moderato_ptp_feature = {
-	.init = moderato_ptp_init,
-	.free = moderato_ptp_free,
-	.restore = moderato_ptp_start,
-	.rx_create = moderato_ptp_rx_create,
-	.tx_create = moderato_ptp_tx_create,
-};

@@ -6,6 +6,12 @@
 
 #include "moderato_priv.h"
 
+int moderato_ptp_init(struct moderato_priv *priv);
+void moderato_ptp_free(struct moderato_priv *priv);
+void moderato_ptp_start(struct moderato_priv *priv);
+int moderato_ptp_rx_create(struct moderato_rx *rx);
+void moderato_ptp_tx_create(struct moderato_tx *tx);
+int moderato_hwtstamp_init(struct moderato_priv *priv);
 int moderato_hwtstamp_get(struct net_device *ndev,
 			  struct kernel_hwtstamp_config *config);
 int moderato_hwtstamp_set(struct net_device *ndev,

@@ -4,7 +4,6 @@
 #include <linux/ethtool.h>
 
 #include "moderato_channels.h"
-#include "moderato_features.h"
 
 static u32 moderato_get_rxfh_indir_size(struct net_device *ndev)
 {
@@ -52,7 +51,7 @@ static int moderato_set_rxfh(struct net_device *ndev,
 	return 0;
 }
 
-static int moderato_rss_init(struct moderato_priv *priv)
+int moderato_rss_init(struct moderato_priv *priv)
 {
 	if (!priv->rss)
 		return 0;
@@ -62,7 +61,3 @@ static int moderato_rss_init(struct moderato_priv *priv)
 	priv->ethtool_ops.set_rxfh = moderato_set_rxfh;
 	return 0;
 }
-
-const struct moderato_feature moderato_rss_feature = {
-	.init = moderato_rss_init,
-};

@@ -6,7 +6,6 @@
 
 #include <linux/ethtool.h>
 
-#include "moderato_features.h"
 #include "moderato_rxnfc.h"
 #include "moderato_variants.h"
 
@@ -43,7 +42,7 @@ static const struct {
 };
 
 /* Rules are alternatives; the words of one rule have to hold together */
-static void moderato_rxnfc_apply(struct moderato_priv *priv)
+void moderato_rxnfc_apply(struct moderato_priv *priv)
 {
 	struct moderato_queue *q;
 	u32 urgent = 0;
@@ -202,12 +201,12 @@ static int moderato_rxnfc_set(struct net_device *ndev,
 }
 
 /* A rule cannot name a queue */
-static bool moderato_rxnfc_one_queue(const struct moderato_priv *priv)
+bool moderato_rxnfc_one_queue(const struct moderato_priv *priv)
 {
 	return priv->rules && moderato_rules_used(priv);
 }
 
-static int moderato_rxnfc_init(struct moderato_priv *priv)
+int moderato_rxnfc_init(struct moderato_priv *priv)
 {
 	u32 capability = readl(priv->regs + MODERATO_CAPABILITY);
 
@@ -224,14 +223,7 @@ static int moderato_rxnfc_init(struct moderato_priv *priv)
 }
 
 /* The ring's indices start again at 0 */
-static void moderato_rxnfc_rx_up(struct moderato_rx *rx)
+void moderato_rxnfc_rx_up(struct moderato_rx *rx)
 {
 	rx->looked = 0;
 }
-
-const struct moderato_feature moderato_rxnfc_feature = {
-	.init = moderato_rxnfc_init,
-	.restore = moderato_rxnfc_apply,
-	.rx_up = moderato_rxnfc_rx_up,
-	.one_queue = moderato_rxnfc_one_queue,
-};

@@ -3,7 +3,6 @@
 
 #include <linux/bitfield.h>
 
-#include "moderato_features.h"
 #include "moderato_hw.h"
 
 /* Sets stripping and filtering to @features. Descriptors request the tags of
@@ -61,7 +60,7 @@ static int moderato_set_features(struct net_device *ndev,
 }
 
 /* Writes all VLAN registers: a boot loader may have used them */
-static void moderato_vlan_apply(struct moderato_priv *priv)
+void moderato_vlan_apply(struct moderato_priv *priv)
 {
 	if (priv->features & MODERATO_FEATURES_VLAN_FILTER)
 		for (unsigned int row = 0; row < ARRAY_SIZE(priv->vlans); row++)
@@ -69,7 +68,7 @@ static void moderato_vlan_apply(struct moderato_priv *priv)
 	moderato_hw_set_vlan(priv, priv->ndev->features);
 }
 
-static int moderato_vlan_init(struct moderato_priv *priv)
+int moderato_vlan_init(struct moderato_priv *priv)
 {
 	struct net_device *ndev = priv->ndev;
 	netdev_features_t vlan = 0;
@@ -87,22 +86,15 @@ static int moderato_vlan_init(struct moderato_priv *priv)
 	return 0;
 }
 
-static int moderato_vlan_rx_create(struct moderato_rx *rx)
+int moderato_vlan_rx_create(struct moderato_rx *rx)
 {
 	if (rx->queue->priv->features & MODERATO_FEATURES_VLAN)
 		rx->more = true;
 	return 0;
 }
 
-static void moderato_vlan_tx_create(struct moderato_tx *tx)
+void moderato_vlan_tx_create(struct moderato_tx *tx)
 {
 	if (tx->queue->priv->features & MODERATO_FEATURES_VLAN)
 		tx->asks = true;
 }
-
-const struct moderato_feature moderato_vlan_feature = {
-	.init = moderato_vlan_init,
-	.rx_create = moderato_vlan_rx_create,
-	.tx_create = moderato_vlan_tx_create,
-	.restore = moderato_vlan_apply,
-};

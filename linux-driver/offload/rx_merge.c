@@ -17,7 +17,6 @@
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "moderato_features.h"
 #include "moderato_priv.h"
 
 /* Segments that wait in NAPI's skb for their continuation
@@ -322,7 +321,7 @@ static int moderato_merge_receive(struct moderato_rx *rx,
 	return work;
 }
 
-static int moderato_merge_init(struct moderato_priv *priv)
+int moderato_merge_init(struct moderato_priv *priv)
 {
 	if (priv->features & MODERATO_FEATURES_MERGE) {
 		priv->ndev->hw_features |= NETIF_F_GRO_HW;
@@ -331,7 +330,7 @@ static int moderato_merge_init(struct moderato_priv *priv)
 	return 0;
 }
 
-static int moderato_merge_create(struct moderato_rx *rx)
+int moderato_merge_create(struct moderato_rx *rx)
 {
 	if (!(rx->queue->priv->features & MODERATO_FEATURES_MERGE) ||
 	    !rx->ops->pooled)
@@ -343,13 +342,7 @@ static int moderato_merge_create(struct moderato_rx *rx)
 	return 0;
 }
 
-static void moderato_merge_destroy(struct moderato_rx *rx)
+void moderato_merge_destroy(struct moderato_rx *rx)
 {
 	kfree(rx->merge);
 }
-
-const struct moderato_feature moderato_merge_feature = {
-	.init = moderato_merge_init,
-	.rx_create = moderato_merge_create,
-	.rx_destroy = moderato_merge_destroy,
-};

@@ -10,7 +10,6 @@
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "moderato_features.h"
 #include "moderato_priv.h"
 
 /* Headers, data after them in the linear part, and fragments */
@@ -253,7 +252,7 @@ static const struct moderato_gather_ops moderato_gather_ops = {
 	.post = moderato_tx_gather,
 };
 
-static void moderato_gather_create(struct moderato_tx *tx)
+void moderato_gather_create(struct moderato_tx *tx)
 {
 	if (!(tx->queue->priv->features & MODERATO_FEATURES_GATHER))
 		return;
@@ -261,7 +260,7 @@ static void moderato_gather_create(struct moderato_tx *tx)
 	tx->asks = true;
 }
 
-static int moderato_gather_init(struct moderato_priv *priv)
+int moderato_gather_init(struct moderato_priv *priv)
 {
 	struct net_device *ndev = priv->ndev;
 
@@ -273,8 +272,3 @@ static int moderato_gather_init(struct moderato_priv *priv)
 	}
 	return 0;
 }
-
-const struct moderato_feature moderato_gather_feature = {
-	.init = moderato_gather_init,
-	.tx_create = moderato_gather_create,
-};

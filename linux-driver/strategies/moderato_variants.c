@@ -7,7 +7,6 @@
 #include <linux/bitfield.h>
 
 #include "moderato_dim.h"
-#include "moderato_features.h"
 #include "moderato_variants.h"
 
 /* As in the patch: one poll receives a full ring */
@@ -108,8 +107,8 @@ static int moderato_set_priv_flags(struct net_device *ndev, u32 flags)
 /* Polls -------------------------------------------------------------------- */
 
 /* Selects the poll and its weight. With rules for urgent frames the weight is
- * low: an urgent frame waits for the others of one round, and for as many of
- * another port.
+ * low: an urgent frame waits for the others of one round, and for as many
+ * frames of another port.
  */
 void moderato_rx_choose_poll(struct moderato_queue *q)
 {
@@ -124,11 +123,6 @@ void moderato_rx_choose_poll(struct moderato_queue *q)
 	WRITE_ONCE(q->napi.poll, ops->shared ? moderato_shared_poll :
 				 urgent ? moderato_urgent_poll :
 					  moderato_napi_poll);
-}
-
-static void moderato_variants_rx_up(struct moderato_rx *rx)
-{
-	moderato_rx_choose_poll(rx->queue);
 }
 
 /* netpoll sends with interrupts off, perhaps for ever, as in a panic, and calls
@@ -178,8 +172,8 @@ static void moderato_get_drvinfo(struct net_device *ndev,
 /* usecs-low is the packet timer and usecs-high the gap. ethtool has no names for
  * them: by its own definition, the two are usecs at a low and a high packet rate.
  */
-static void moderato_variants_get_coalesce(const struct moderato_queue *q,
-					   struct ethtool_coalesce *ec)
+void moderato_variants_get_coalesce(const struct moderato_queue *q,
+				    struct ethtool_coalesce *ec)
 {
 	const struct moderato_config *config = &q->config;
 	struct moderato_coalesce rx =
@@ -194,9 +188,9 @@ static void moderato_variants_get_coalesce(const struct moderato_queue *q,
 	ec->tx_coalesce_usecs_high = tx.gap_usecs;
 }
 
-static int moderato_variants_set_coalesce(struct moderato_config *config,
-					  const struct ethtool_coalesce *ec,
-					  struct netlink_ext_ack *extack)
+int moderato_variants_set_coalesce(struct moderato_config *config,
+				   const struct ethtool_coalesce *ec,
+				   struct netlink_ext_ack *extack)
 {
 	if (ec->rx_coalesce_usecs_irq > MODERATO_POLL_USECS_MAX) {
 		NL_SET_ERR_MSG_FMT_MOD(extack,
@@ -267,7 +261,7 @@ static void moderato_variants_get_stats(struct net_device *ndev,
 
 /* Life --------------------------------------------------------------------- */
 
-static int moderato_variants_init(struct moderato_priv *priv)
+int moderato_variants_init(struct moderato_priv *priv)
 {
 	priv->variants = devm_kzalloc(priv->dev, sizeof(*priv->variants),
 				      GFP_KERNEL);
@@ -290,10 +284,3 @@ static int moderato_variants_init(struct moderato_priv *priv)
 	moderato_set_poll_controller(priv);
 	return 0;
 }
-
-const struct moderato_feature moderato_variants_feature = {
-	.init = moderato_variants_init,
-	.rx_up = moderato_variants_rx_up,
-	.get_coalesce = moderato_variants_get_coalesce,
-	.set_coalesce = moderato_variants_set_coalesce,
-};

@@ -32,6 +32,22 @@ bool moderato_rx_urgent(struct moderato_rx *rx, int budget);
 void moderato_rx_choose_poll(struct moderato_queue *q);
 bool moderato_rules_urgent(const struct moderato_priv *priv);
 
+int moderato_variants_init(struct moderato_priv *priv);
+void moderato_variants_get_coalesce(const struct moderato_queue *q,
+				    struct ethtool_coalesce *ec);
+int moderato_variants_set_coalesce(struct moderato_config *config,
+				   const struct ethtool_coalesce *ec,
+				   struct netlink_ext_ack *extack);
+int moderato_rx_timer_init(struct moderato_priv *priv);
+void moderato_rx_timer_cancel(struct moderato_queue *q);
+int moderato_shared_init(struct moderato_priv *priv);
+void moderato_shared_free(struct moderato_priv *priv);
+void moderato_tx_none_create(struct moderato_tx *tx);
+int moderato_rxnfc_init(struct moderato_priv *priv);
+void moderato_rxnfc_apply(struct moderato_priv *priv);
+void moderato_rxnfc_rx_up(struct moderato_rx *rx);
+bool moderato_rxnfc_one_queue(const struct moderato_priv *priv);
+
 void moderato_poll_controller(struct net_device *ndev);
 
 /* Does nothing in a kernel without netpoll */

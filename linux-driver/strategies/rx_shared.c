@@ -12,7 +12,6 @@
 #include <linux/cpumask.h>
 #include <net/busy_poll.h>
 
-#include "moderato_features.h"
 #include "moderato_variants.h"
 
 /* The second CPU's poll of a shared ring
@@ -168,7 +167,7 @@ const struct moderato_rx_ops moderato_rx_shared_ops = {
 	.schedule = moderato_rx_napi_schedule,
 };
 
-static int moderato_shared_init(struct moderato_priv *priv)
+int moderato_shared_init(struct moderato_priv *priv)
 {
 	struct moderato_queue *q;
 
@@ -192,7 +191,7 @@ static int moderato_shared_init(struct moderato_priv *priv)
 	return 0;
 }
 
-static void moderato_shared_free(struct moderato_priv *priv)
+void moderato_shared_free(struct moderato_priv *priv)
 {
 	struct moderato_queue *q;
 
@@ -200,8 +199,3 @@ static void moderato_shared_free(struct moderato_priv *priv)
 		if (q->helper)
 			netif_napi_del(&q->helper->napi);
 }
-
-const struct moderato_feature moderato_shared_feature = {
-	.init = moderato_shared_init,
-	.free = moderato_shared_free,
-};

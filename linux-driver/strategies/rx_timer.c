@@ -5,7 +5,6 @@
  * frames for each. The timer is the next jiffy, or a high-resolution timer.
  */
 
-#include "moderato_features.h"
 #include "moderato_variants.h"
 
 /* For both interrupts, with interrupts off */
@@ -57,7 +56,7 @@ const struct moderato_rx_ops moderato_rx_timer_ops = {
 	.schedule = moderato_rx_timer_schedule,
 };
 
-static int moderato_rx_timer_init(struct moderato_priv *priv)
+int moderato_rx_timer_init(struct moderato_priv *priv)
 {
 	struct moderato_queue *q;
 
@@ -80,13 +79,8 @@ static int moderato_rx_timer_init(struct moderato_priv *priv)
  * may outlive a ring, and even the strategy: then they poll what exists, or
  * nothing.
  */
-static void moderato_rx_timer_cancel(struct moderato_queue *q)
+void moderato_rx_timer_cancel(struct moderato_queue *q)
 {
 	timer_delete_sync(&q->delay->tick);
 	hrtimer_cancel(&q->delay->timer);
 }
-
-const struct moderato_feature moderato_timer_feature = {
-	.init = moderato_rx_timer_init,
-	.queue_down = moderato_rx_timer_cancel,
-};

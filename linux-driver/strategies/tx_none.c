@@ -4,7 +4,6 @@
  * how long the last ones wait, and wakes the queue of a full ring.
  */
 
-#include "moderato_features.h"
 #include "moderato_variants.h"
 
 /* Longest time that a sent skb waits if no transmission follows */
@@ -105,12 +104,8 @@ const struct moderato_tx_ops moderato_tx_none_ops = {
 	.stop = moderato_tx_none_stop,
 };
 
-static void moderato_tx_none_create(struct moderato_tx *tx)
+void moderato_tx_none_create(struct moderato_tx *tx)
 {
 	hrtimer_init(&tx->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	tx->timer.function = moderato_tx_none_timer;
 }
-
-const struct moderato_feature moderato_none_feature = {
-	.tx_create = moderato_tx_none_create,
-};

@@ -267,7 +267,7 @@ def build(tree, tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(FIRST - 1, LAST + 1))
 def test_each_step_builds(build, number):
-    """Each step has all files of the patches up to it, and no other file."""
+    """With all files that the patches up to this one bring, and no other. It calls no later one."""
     output, objects = build(f"HEAD~{LAST - number}")
     assert complaints(output) == []
     brought = {
@@ -278,6 +278,9 @@ def test_each_step_builds(build, number):
     }
     assert {path.name for path in objects} - {"moderato.o"} == {*brought, "mdio-litex.o"}, output
     assert all(path.is_file() for path in objects), output
+    nm = f"{kernels.TARGETS['rv64'].cross}nm"
+    for module in (path for path in objects if path.name == "moderato.o"):
+        assert b" moderato_" not in subprocess.check_output([nm, "--undefined-only", module])
 
 
 @pytest.mark.slow

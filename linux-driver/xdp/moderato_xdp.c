@@ -8,7 +8,6 @@
 
 #include <net/xdp_sock_drv.h>
 
-#include "moderato_features.h"
 #include "moderato_variants.h"
 #include "moderato_verdict.h"
 
@@ -55,7 +54,7 @@ bool moderato_xdp_fill(struct moderato_rx *rx, struct moderato_rx_buf *buf,
 	return moderato_xdp_get(rx, buf, gfp);
 }
 
-static int moderato_xdp_rx_create(struct moderato_rx *rx)
+int moderato_xdp_rx_create(struct moderato_rx *rx)
 {
 	struct bpf_prog *prog = rx->queue->priv->xdp->prog;
 
@@ -73,7 +72,7 @@ static int moderato_xdp_rx_create(struct moderato_rx *rx)
 	return 0;
 }
 
-static void moderato_xdp_rx_destroy(struct moderato_rx *rx)
+void moderato_xdp_rx_destroy(struct moderato_rx *rx)
 {
 	if (!rx->program)
 		return;
@@ -83,7 +82,7 @@ static void moderato_xdp_rx_destroy(struct moderato_rx *rx)
 	kfree(rx->program);
 }
 
-static void moderato_xdp_tx_create(struct moderato_tx *tx)
+void moderato_xdp_tx_create(struct moderato_tx *tx)
 {
 	if (!tx->queue->priv->xdp->prog)
 		return;
@@ -91,7 +90,7 @@ static void moderato_xdp_tx_create(struct moderato_tx *tx)
 	tx->drop_frame = moderato_xdp_drop;
 }
 
-/* What suits ---------------------------------------------------------------- */
+/* Checks of settings --------------------------------------------------------- */
 
 /* Whether rings are for XDP. The end of a program may have found no memory for
  * others.
@@ -274,7 +273,7 @@ static int moderato_xdp_bpf(struct net_device *ndev, struct netdev_bpf *bpf)
 	return moderato_xdp_setup(priv, bpf->prog, bpf->extack);
 }
 
-/* What the hardware says of a frame ----------------------------------------- */
+/* Metadata of a frame -------------------------------------------------------- */
 
 static int moderato_xdp_rx_timestamp(const struct xdp_md *ctx, u64 *timestamp)
 {
@@ -337,7 +336,10 @@ static void moderato_xdp_get_stats(struct net_device *ndev,
 
 /* Life ---------------------------------------------------------------------- */
 
-static int moderato_xdp_init(struct moderato_priv *priv)
+/* Called after all parts but sockets: its operations run before those that the
+ * others install
+ */
+int moderato_xdp_init(struct moderato_priv *priv)
 {
 	struct moderato_xdp *xdp;
 
@@ -366,11 +368,3 @@ static int moderato_xdp_init(struct moderato_priv *priv)
 				   NETDEV_XDP_ACT_REDIRECT;
 	return 0;
 }
-
-const struct moderato_feature moderato_xdp_feature = {
-	.init = moderato_xdp_init,
-	.rx_create = moderato_xdp_rx_create,
-	.rx_destroy = moderato_xdp_rx_destroy,
-	.tx_create = moderato_xdp_tx_create,
-	.tx_destroy = moderato_xdp_free_aside,
-};

@@ -67,8 +67,8 @@ struct moderato_xdp {
 /* A frame for a program, with the metadata for bpf_xdp_metadata_rx_*()
  * @status: of its descriptor
  * @desc: its descriptor
- * @stamp: time of reception in ns, if @status says so; the lower word first. A
- * socket's frames have no room for an aligned u64.
+ * @stamp: time of reception in ns, if @status has its bit; the lower word
+ * first. A socket's frames have no room for an aligned u64.
  */
 struct moderato_xdp_buff {
 	struct xdp_buff xdp;
@@ -109,7 +109,6 @@ int moderato_xdp_xmit(struct net_device *ndev, int frames,
 		      struct xdp_frame **frame, u32 flags);
 struct sk_buff *moderato_xdp_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done);
-void moderato_xdp_free_aside(struct moderato_tx *tx);
 void moderato_xdp_drop(struct moderato_tx_buf *buf);
 int moderato_xsk_poll(struct napi_struct *napi, int budget);
 void moderato_xsk_empty(struct moderato_rx *rx);
@@ -117,5 +116,33 @@ void moderato_xsk_send(struct moderato_tx *tx);
 struct sk_buff *moderato_xsk_take(struct moderato_tx *tx,
 				  struct moderato_tx_done *done);
 void moderato_xsk_drop(struct moderato_tx_buf *buf);
+
+#ifdef MODERATO_XDP
+int moderato_xdp_init(struct moderato_priv *priv);
+int moderato_xdp_rx_create(struct moderato_rx *rx);
+void moderato_xdp_rx_destroy(struct moderato_rx *rx);
+void moderato_xdp_tx_create(struct moderato_tx *tx);
+void moderato_xdp_free_aside(struct moderato_tx *tx);
+#else
+static inline int moderato_xdp_init(struct moderato_priv *priv) { return 0; }
+static inline int moderato_xdp_rx_create(struct moderato_rx *rx) { return 0; }
+static inline void moderato_xdp_rx_destroy(struct moderato_rx *rx) { }
+static inline void moderato_xdp_tx_create(struct moderato_tx *tx) { }
+static inline void moderato_xdp_free_aside(struct moderato_tx *tx) { }
+#endif
+
+#ifdef MODERATO_XSK
+int moderato_xsk_init(struct moderato_priv *priv);
+int moderato_xsk_rx_create(struct moderato_rx *rx);
+void moderato_xsk_rx_up(struct moderato_rx *rx);
+void moderato_xsk_tx_up(struct moderato_tx *tx);
+void moderato_xsk_queue_down(struct moderato_queue *q);
+#else
+static inline int moderato_xsk_init(struct moderato_priv *priv) { return 0; }
+static inline int moderato_xsk_rx_create(struct moderato_rx *rx) { return 0; }
+static inline void moderato_xsk_rx_up(struct moderato_rx *rx) { }
+static inline void moderato_xsk_tx_up(struct moderato_tx *tx) { }
+static inline void moderato_xsk_queue_down(struct moderato_queue *q) { }
+#endif
 
 #endif /* MODERATO_XDP_H */

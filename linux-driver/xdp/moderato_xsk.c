@@ -7,7 +7,6 @@
 
 #include <net/xdp_sock_drv.h>
 
-#include "moderato_features.h"
 #include "moderato_xdp.h"
 
 /* The driver synchronizes each buffer when it uses it */
@@ -27,7 +26,7 @@ static bool moderato_xsk_rx_fill(struct moderato_rx *rx,
 	return program->zero && moderato_xdp_fill(rx, buf, gfp);
 }
 
-static int moderato_xsk_rx_create(struct moderato_rx *rx)
+int moderato_xsk_rx_create(struct moderato_rx *rx)
 {
 	if (rx->program)
 		rx->fill = moderato_xsk_rx_fill;
@@ -54,7 +53,7 @@ static void moderato_xsk_pause_less(struct moderato_priv *priv)
 }
 
 /* Called without polls, which use the pool, too */
-static void moderato_xsk_queue_down(struct moderato_queue *q)
+void moderato_xsk_queue_down(struct moderato_queue *q)
 {
 	struct moderato_xsk *xsk = &q->priv->xdp->xsk[q->index];
 
@@ -63,7 +62,7 @@ static void moderato_xsk_queue_down(struct moderato_queue *q)
 	xsk->rx = NULL;
 }
 
-static void moderato_xsk_rx_up(struct moderato_rx *rx)
+void moderato_xsk_rx_up(struct moderato_rx *rx)
 {
 	struct moderato_queue *q = rx->queue;
 	struct xsk_buff_pool *pool = moderato_xsk_pool(q);
@@ -98,7 +97,7 @@ static void moderato_xsk_kick(struct moderato_queue *q)
 	local_bh_enable();
 }
 
-static void moderato_xsk_tx_up(struct moderato_tx *tx)
+void moderato_xsk_tx_up(struct moderato_tx *tx)
 {
 	struct moderato_queue *q = tx->queue;
 	struct xsk_buff_pool *pool = moderato_xsk_pool(q);
@@ -258,7 +257,7 @@ static int moderato_xsk_wakeup(struct net_device *ndev, u32 queue, u32 flags)
 
 /* Life ---------------------------------------------------------------------- */
 
-static int moderato_xsk_init(struct moderato_priv *priv)
+int moderato_xsk_init(struct moderato_priv *priv)
 {
 	XSK_CHECK_PRIV_TYPE(struct moderato_xdp_buff);
 	priv->xdp->bpf = priv->netdev_ops.ndo_bpf;
@@ -267,11 +266,3 @@ static int moderato_xsk_init(struct moderato_priv *priv)
 	priv->ndev->xdp_features |= NETDEV_XDP_ACT_XSK_ZEROCOPY;
 	return 0;
 }
-
-const struct moderato_feature moderato_xsk_feature = {
-	.init = moderato_xsk_init,
-	.rx_create = moderato_xsk_rx_create,
-	.rx_up = moderato_xsk_rx_up,
-	.queue_down = moderato_xsk_queue_down,
-	.tx_up = moderato_xsk_tx_up,
-};

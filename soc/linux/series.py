@@ -2,9 +2,9 @@
 """Makes patch series: the driver for net-next, and our patches of Linux itself for RISC-V.
 
 A patch of the driver is a list of files. Code that only the lab's module has, and code for optional
-hardware with its own patch, is in separate files. Other files refer to such a file by single lines: in a
-table, in the header, or in a structure by a line whose comment names the file. The series leaves out
-lines that refer to a file of a later patch, or of no patch.
+hardware with its own patch, is in separate files. The series leaves out what refers to a file of a later
+patch, or of no patch: declarations and calls of its functions, the inclusion of a header, and members of
+structures whose comment names the file.
 """
 
 import email
@@ -53,7 +53,6 @@ PARTS = (
             "moderato_dim.h",
             "moderato_dma.h",
             "moderato_features.c",
-            "moderato_features.h",
             "moderato_hw.c",
             "moderato_hw.h",
             "moderato_link.c",
@@ -122,23 +121,26 @@ def name_upstream(name: str) -> str:
     return name if name.startswith("moderato") else f"moderato_{name}"
 
 
-def feature(name: str) -> str | None:
-    """The moderato_feature of a file, by which the rest of the driver refers to the file, or None."""
-    found = re.search(r"^const struct moderato_feature (\w+) =", SOURCES[name].read_text(), re.MULTILINE)
-    return found and found[1]
+def functions(name: str) -> list[str]:
+    """The functions that a file offers to the others."""
+    if not name.endswith(".c"):
+        return []
+    return re.findall(r"(?m)^(?!static )\w[\w *]*[ *\n](\w+)\(", SOURCES[name].read_text())
 
 
 def as_it_is(path: Path, names: list[str]) -> str:
     """A source of the driver if only the files `names` exist."""
     absent = sorted(set(SOURCES) - {*names, "compat.c", "Kbuild"})
-    words = [rf"/\* {re.escape(name)} \*/" for name in absent]
-    words += [rf"\b{known}\b" for known in map(feature, absent) if known]
-    text = path.read_text()
-    for name in absent:  # members, each with a comment of one line
-        text = re.sub(rf"(?m)^\s*/\*\* @\w+: {re.escape(name)}: .*\*/\n.*\n", "", text)
-    text = "".join(
-        line for line in text.splitlines(keepends=True) if not re.search("|".join(words), line)
-    )
+    files = "|".join(map(re.escape, absent))
+    calls = "|".join(call for name in absent for call in functions(name))
+    calls = rf"\b(?:{calls})\([^;{{}}]*;\n"
+    text = re.sub(rf'(?m)^#include "(?:{files})"\n', "", path.read_text())
+    # Members, each with a comment of one line
+    text = re.sub(rf"(?m)^\s*/\*\* @\w+: (?:{files}): .*\*/\n.*\n", "", text)
+    # Declarations and calls, with the check of a result
+    text = re.sub(rf"(?m)^\t*(?:\w[\w *]*[ *]|err = err \?: )?{calls}", "", text)
+    text = re.sub(rf"(?m)^\terr = {calls}\tif \(err\)\n\t\treturn err;\n", "", text)
+    text = re.sub(rf"(?m)^\tif \([^;{{}}]*{calls}", "", text)
     text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */", text)
     for name in (name for part in PARTS for name in part.files):  # names in comments
         text = re.sub(rf"(?<![\w/]){re.escape(name)}\b", name_upstream(name), text)
