@@ -60,55 +60,79 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
     images: files and addresses of something to run for the profile. They are no part of the key:
         the profile changes the speed, never what is simulated; without images there is none.
     """
-    files = sorted(verilog.glob("*.v")) + sorted(verilog.glob("*.sv"))
-    soc = json.loads((verilog / "soc.json").read_text())
-    top = top_verilog(soc)
-    sources = [path for path in sorted(HERE.rglob("*")) if path.suffix in (".cpp", ".h")]
-    lwip = library(_compiler().replace("clang++", "clang"))
-    inputs = [
-        *files,
-        top,
-        soc_config(soc, ""),
-        *sources,
-        PATTERN,
-        HERE / "Makefile",
-        Path(__file__),
-        HERE / "rings.py",
-        lwip.name,
-        verilator.version(),
-        _compiler(),
-        *(["profile"] if images else []),
-    ]
+    inputs = [*ingredients(verilog), *(["profile"] if images else [])]
     build_id = key("simulator", inputs)
 
     def build(directory: Path):
         model = directory / "model"
-        model.mkdir()
-        (model / "top.sv").write_text(top)
-        (model / "soc_config.h").write_text(soc_config(soc, build_id))
-        run(
-            [verilator.command(), *VERILATOR, "--Mdir", model, model / "top.sv", *files],
-            env=verilator.environment(),
-        )
-        (model / "rings.h").write_text(
-            rings_header((model / "Vtop___024root.h").read_text(), len(soc["macs"]))
-        )
+        verilate(verilog, model, build_id)
         if images:
             profile = model / "profile"
-            _compile(model, lwip, f"-fprofile-generate={profile}")
+            compile_model(model, f"PROFILE=-fprofile-generate={profile}")
             _train(model, images)
             _merge(profile, model / "profile.data")
             shutil.rmtree(model / "hot")
-            _compile(model, lwip, f"-fprofile-use={model / 'profile.data'}")
+            compile_model(model, f"PROFILE=-fprofile-use={model / 'profile.data'}")
         else:
-            _compile(model, lwip)
+            compile_model(model)
         shutil.move(model / NAME, directory / NAME)
         shutil.rmtree(model)
 
     return artifact("simulator", inputs, build, "about 1 minute") / NAME
 
 
-def _compile(model: Path, lwip: Path, profile: str = ""):
+def ingredients(verilog: Path) -> list[Path | str]:
+    """What a simulator depends on."""
+    soc = json.loads((verilog / "soc.json").read_text())
+    return [
+        *_files(verilog),
+        top_verilog(soc),
+        soc_config(soc, ""),
+        *(path for path in sorted(HERE.rglob("*")) if path.suffix in (".cpp", ".h")),
+        PATTERN,
+        HERE / "Makefile",
+        Path(__file__),
+        HERE / "rings.py",
+        _lwip().name,
+        verilator.version(),
+        _compiler(),
+    ]
+
+
+def verilate(verilog: Path, model: Path, build_id: str, *options: str):
+    """Make the folder `model`: C++ of the SoC by Verilator, which gets more `options`, and the headers
+    that describe it."""
+    soc = json.loads((verilog / "soc.json").read_text())
+    model.mkdir()
+    (model / "top.sv").write_text(top_verilog(soc))
+    (model / "soc_config.h").write_text(soc_config(soc, build_id))
+    run(
+        [
+            verilator.command(),
+            *VERILATOR,
+            *options,
+            "--Mdir",
+            model,
+            model / "top.sv",
+            *_files(verilog),
+        ],
+        env=verilator.environment(),
+    )
+    (model / "rings.h").write_text(
+        rings_header((model / "Vtop___024root.h").read_text(), len(soc["macs"]))
+    )
+
+
+def _files(verilog: Path) -> list[Path]:
+    return sorted(verilog.glob("*.v")) + sorted(verilog.glob("*.sv"))
+
+
+def _lwip() -> Path:
+    return library(_compiler().replace("clang++", "clang"))
+
+
+def compile_model(model: Path, *variables: str):
+    """Make moderato-sim in a folder of verilate(). variables: of the Makefile."""
     (model / NAME).unlink(missing_ok=True)
     run(
         [
@@ -117,10 +141,10 @@ def _compile(model: Path, lwip: Path, profile: str = ""):
             HERE / "Makefile",
             f"-j{os.cpu_count()}",
             f"MODEL={model}",
-            f"LWIP={lwip}",
+            f"LWIP={_lwip()}",
             f"CXX={_compiler()}",
             f"VERILATOR_ROOT={verilator.root()}",
-            f"PROFILE={profile}",
+            *variables,
         ]
     )
 

@@ -3,6 +3,10 @@
 
 #include <cstring>
 
+#if VM_TRACE
+#include "Vtop__Syms.h"
+#endif
+
 namespace {
 
 struct Region {
@@ -20,6 +24,7 @@ std::string hex(uint64_t value) {
 }  // namespace
 
 Model::Model() : top_(std::make_unique<Vtop>(&context_)) {
+    context_.traceEverOn(VM_TRACE);  // has to be said before the first evaluation
     // The first evaluation settles the initial state with all clocks low.
     top_->link_mbps = 100;
     top_->eval();
@@ -41,6 +46,12 @@ struct Parts {
 };
 
 }  // namespace
+
+void Model::mark_changed() {
+#if VM_TRACE
+    top_->rootp->vlSymsp->__Vm_activity = true;
+#endif
+}
 
 void Model::remember() {
     const Parts parts(*top_->rootp);

@@ -65,6 +65,9 @@ public:
 
     Vtop& pads() { return *top_; }
 
+    // Tells Verilator's trace that signals may have changed since it looked, as eval() would.
+    void mark_changed();
+
     // What the memory port's clients did, as kUseNames has it, in the cycles that meter(true) and meter(false) enclose.
     using Uses = std::array<std::array<uint64_t, kUses>, kClients>;
     void meter(bool on) { top_->metered = on; }

@@ -16,6 +16,8 @@ template <bool profiled> void Simulation::loop() {
         if (__builtin_expect(cycle_ >= due_, 0)) drive();
         model_.step();
         look<profiled>();
+        if constexpr (VM_TRACE)
+            if (cycle_ >= wave_due_) show_wave();
         if (__builtin_expect(!model_.resting(), 1)) circle_ = kNever;
         else if (cycle_ >= look_) sleep<profiled>();
     }
@@ -89,6 +91,7 @@ void Simulation::advance(uint64_t limit) {
 void Simulation::plan() {
     due_ = std::min(console_.due(), tester_.due());
     if (traffic_) due_ = std::min(due_, traffic_->due());
+    if constexpr (VM_TRACE) due_ = std::min(due_, wave_due_);  // so that no shown cycle is passed over
 }
 
 void Simulation::drive() {
@@ -235,6 +238,30 @@ Simulation::Costs Simulation::stop_profile(const std::string& path) {
     return costs;
 }
 
+void Simulation::begin_wave(const WavePlan& plan) {
+    if (wave_) throw Error("a wave is being made already; end it first");
+    if (plan.from <= cycle_)
+        throw Error("from: cycle " + std::to_string(plan.from) + " has passed; this is cycle " +
+                    std::to_string(cycle_));
+    if (plan.until < plan.from) throw Error("until: is before the first cycle");
+    wave_ = std::make_unique<Wave>(plan, *model_.pads().contextp());
+    wave_due_ = wave_->from();
+    shown_ = 0;
+}
+
+void Simulation::show_wave() {
+    model_.mark_changed();
+    const bool more = wave_->show(cycle_);
+    ++shown_;
+    if (!more) end_wave();
+}
+
+uint64_t Simulation::end_wave() {
+    wave_due_ = kNever;
+    if (const auto wave = std::move(wave_)) wave->close();
+    return shown_;
+}
+
 // Memory ---------------------------------------------------------------------------------------------
 
 void Simulation::load(uint32_t address, const std::string& path) { model_.load(address, read_file(path), path); }
@@ -284,6 +311,7 @@ size_t Simulation::save(const std::string& path) {
 void Simulation::restore(const std::string& path) {
     refuse_while_attached(path, ": not restored");
     if (profiler_.running()) throw Error(path + ": not restored: a profile is in progress; stop it first");
+    if (wave_) throw Error(path + ": not restored: a wave is being made; end it first");
     const auto bytes = read_checkpoint(path);  // verified as a whole before anything changes
     Loader loader(bytes);
     state(loader);

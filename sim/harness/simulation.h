@@ -12,6 +12,7 @@
 #include "profiler/profiler.h"
 #include "tester/tester.h"
 #include "tester/traffic.h"
+#include "wave.h"
 
 class Simulation {
 public:
@@ -64,6 +65,10 @@ public:
     void follow(const std::string& symbols) { profiler_.start({symbols, {}, {}, {}}, false, cycle_); }
     void unfollow() { profiler_.stop({}); }
 
+    // Shows the cycles of a wave when they come; one at a time. Only in a model that was made for it.
+    void begin_wave(const WavePlan& plan);
+    uint64_t end_wave();  // the number of cycles that it shows
+
     // Begins traffic of a kind, from its plan: a Trial, a Replay, a Talk, a Live; one at a time.
     template <class Kind, class Plan> Kind& begin(Plan plan) {
         traffic_ = std::make_unique<Kind>(std::move(plan), tester_.free_at(cycle_ + 1), tester_.rate());
@@ -103,6 +108,9 @@ private:
     Snapshot at_start_;
     Counters at_window_begin_, at_window_end_;
     Model::Uses at_profile_start_{};
+    std::unique_ptr<Wave> wave_;
+    uint64_t wave_due_ = kNever;  // the first cycle to show; passed: one is being shown
+    uint64_t shown_ = 0;  // cycles of the latest wave
 
     uint64_t cycle_ = 0;
     uint64_t end_ = 0;  // the clock stops before this cycle would be exceeded,
@@ -129,6 +137,7 @@ private:
     void advance(uint64_t limit);
     void drive();
     void charge(bool on);
+    void show_wave();
     void begin_window();
     void end_window();
     void advance_traffic();

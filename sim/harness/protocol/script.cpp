@@ -38,7 +38,8 @@ const std::map<std::string, Script::Handler> Script::kHandlers = {
     {"trial", &Script::do_trial},     {"offer", &Script::do_offer},     {"collect", &Script::do_collect},
     {"status", &Script::do_status},   {"replay", &Script::do_replay},   {"counters", &Script::do_counters},
     {"profile", &Script::do_profile}, {"save", &Script::do_save},       {"restore", &Script::do_restore},
-    {"talk", &Script::do_talk},       {"live", &Script::do_live},       {"quit", &Script::do_quit},
+    {"talk", &Script::do_talk},       {"live", &Script::do_live},       {"wave", &Script::do_wave},
+    {"quit", &Script::do_quit},
 };
 
 Script::Script(Simulation& simulation) : simulation_(simulation) {
@@ -261,6 +262,20 @@ void Script::do_profile(const Json& command, Json& reply) {
     const auto costs = simulation_.stop_profile(text(command, "stop"));
     for (unsigned hart = 0; hart < kHarts; ++hart) reply["harts"][hart].update(cost_report(costs.harts[hart]));
     reply["memory"] = uses_report(costs.memory);
+}
+
+void Script::do_wave(const Json& command, Json& reply) {
+    if (flag(command, "stop")) {
+        reply["cycles"] = simulation_.end_wave();
+        return;
+    }
+    WavePlan plan = {text(command, "file"),
+                     command.contains("texts") ? text(command, "texts") : "",
+                     natural(command, "from"),
+                     natural(command, "until"),
+                     {}};
+    plan.signals = command.value("signals", plan.signals);
+    simulation_.begin_wave(plan);
 }
 
 void Script::do_save(const Json& command, Json& reply) { reply["bytes"] = simulation_.save(text(command, "file")); }

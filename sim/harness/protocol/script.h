@@ -60,6 +60,7 @@ private:
     void do_replay(const Json& command, Json& reply);
     void do_counters(const Json& command, Json& reply);
     void do_profile(const Json& command, Json& reply);
+    void do_wave(const Json& command, Json& reply);
     void do_save(const Json& command, Json& reply);
     void do_restore(const Json& command, Json& reply);
     void do_talk(const Json& command, Json& reply);

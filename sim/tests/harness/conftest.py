@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from moderato.sim.harness.build import simulator
+from moderato.sim.harness.traced import traced
 
 MOCK = Path(__file__).parent / "mock"
 
@@ -15,6 +16,11 @@ MOCK = Path(__file__).parent / "mock"
 @pytest.fixture(scope="session")
 def binary():
     return simulator(MOCK)
+
+
+@pytest.fixture(scope="session")
+def traced_binary():
+    return traced(MOCK)
 
 
 @pytest.fixture
@@ -32,7 +38,16 @@ def sim(binary, rom, tmp_path):
     Runs in tmp_path, so that commands may name files there. `sim.errors` is standard error,
     `sim.progress` what was said between the replies.
     """
+    return _sim(binary, rom, tmp_path)
 
+
+@pytest.fixture
+def traced_sim(traced_binary, rom, tmp_path):
+    """As sim, with a simulator that can show its signals."""
+    return _sim(traced_binary, rom, tmp_path)
+
+
+def _sim(binary, rom, tmp_path):
     def run(*commands, restore=None, status=0, options=()):
         start = ["--restore", restore] if restore else ["--load", rom]
         lines = "".join(json.dumps(command) + "\n" for command in commands)

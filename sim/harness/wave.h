@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A waveform of some cycles, as an FST file: signals of the model, and texts that the caller knows. Only a model that
+// traced.py made has signals to show; in any other one, all of this is empty and costs nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "error.h"
+
+#include "verilated.h"
+#if VM_TRACE
+#include "verilated_fst_c.h"
+#endif
+
+struct WavePlan {
+    std::string file, texts;  // paths; texts may be empty
+    uint64_t from, until;  // cycles, both inclusive
+    std::vector<std::string> signals;  // full names; none: all
+};
+
+#if VM_TRACE
+
+class Wave {
+public:
+    Wave(WavePlan plan, VerilatedContext& model);
+    ~Wave();  // closes the file with the cycles so far
+    Wave(const Wave&) = delete;
+    Wave& operator=(const Wave&) = delete;
+
+    uint64_t from() const { return plan_.from; }
+    // Shows a cycle. False: it was the last one.
+    bool show(uint64_t cycle);
+    // Ends the file. Raises an Error if it is not complete.
+    void close();
+
+private:
+    struct Text {
+        std::string name;
+        std::vector<std::pair<uint64_t, std::string>> rows;  // from which cycle on it is what
+        size_t next = 0;
+        uint32_t code = 0;
+        size_t longest = 1;
+        std::vector<uint32_t> value;  // as Verilog has strings: the last character in the lowest bits
+    };
+    WavePlan plan_;
+    std::vector<Text> texts_;
+    uint64_t cycle_ = 0, time_ = 0;
+    uint32_t code_ = 0;  // of the cycle; those of the texts follow
+    VerilatedFstC file_;
+
+    void read_texts();
+    void advance();
+    // For Verilator, which calls them as it does those of a model.
+    static void declare(void* wave, VerilatedFst* trace, uint32_t code);
+    static void show_all(void* wave, VerilatedFst::Buffer* buffer);
+    static void show_changes(void* wave, VerilatedFst::Buffer* buffer);
+};
+
+#else
+
+struct Wave {
+    Wave(const WavePlan&, VerilatedContext&) {
+        throw Error("this simulator was made without signals to show; sim/harness/traced.py makes one with them");
+    }
+    uint64_t from() const { return 0; }
+    bool show(uint64_t) { return false; }
+    void close() {}
+};
+
+#endif
