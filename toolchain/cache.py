@@ -340,9 +340,9 @@ def _failure(command: list, status: int, log: Path, begin: int) -> str:
         kept = f" (whole log: {copy})"
     remedy = f"{'run `./moderato setup`' if are_installed_here() else 'correct the cause'} and try again"
     if "No space left on device" in output:
-        mend = "free some space, or point MODERATO_CACHE (or TMPDIR) at a larger disk"
+        remedy = "free some space, or point MODERATO_CACHE (or TMPDIR) at a larger disk"
     elif has_no_network(output):
-        mend = "connect this machine to the network, or configure a mirror, and try again"
+        remedy = "connect this machine to the network, or configure a mirror, and try again"
     words = shlex.join(command)
     words = words if len(words) <= 160 else words[:160] + "…"
     lines = [line.rstrip() for line in output.splitlines() if line.strip()][-TAIL:]

@@ -267,7 +267,7 @@ def build(tree, tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(FIRST - 1, LAST + 1))
 def test_each_step_builds(build, number):
-    """With all files that the patches up to this one bring, and no other. It calls no later one."""
+    """Each step has all files of the patches up to it, no other file, and calls no later patch."""
     output, objects = build(f"HEAD~{LAST - number}")
     assert complaints(output) == []
     brought = {

@@ -91,7 +91,7 @@ def test_checkpatch():
 
 
 def test_no_preprocessor_conditionals():
-    """The driver asks the hardware at probe, and headers have stubs for files that Kbuild omits."""
+    """The driver reads the hardware's options at probe, and headers have stubs for omitted files."""
     found = {
         (path.name, line)
         for path in SOURCES

@@ -119,7 +119,7 @@ def generator(name: str, files: list[str], own: Path | None = None) -> Path:
 
 
 def run_java(made: Path, main: str, words: list, directory: Path):
-    """Run a class of what `generator` made, in `directory`."""
+    """Run a class that `generator` compiled, in `directory`."""
     run(
         [*JAVA, "-cp", f"{made}/classes:{made}/jars/*", main, *words],
         cwd=directory,
