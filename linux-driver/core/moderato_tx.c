@@ -548,7 +548,8 @@ static void moderato_tx_drain(struct moderato_tx *tx)
 {
 	struct moderato_priv *priv = tx->queue->priv;
 	/* Frames of other queues, and forwarded ones, share the wire */
-	u32 senders = priv->used + !!priv->offload;
+	u32 senders = priv->used +
+		      !!(priv->ndev->hw_features & NETIF_F_HW_TC);
 	u32 limit = senders * moderato_drain_usecs(moderato_tx_octets(tx),
 						   READ_ONCE(priv->speed));
 	bool drained;
