@@ -75,14 +75,14 @@ MEMORIES = {
     DRAM: "the Versa's DDR3 behind LiteDRAM's controller",
 }
 SPREADS = {
-    COMMON: "all interrupts at hart 0, and all that follows",
-    IPI: "the same, but hart 0 wakes hart 1 when more frames wait than it takes at once, and "
-    "both take frames off the same ring (mode 1 of Yao et al.)",
+    COMMON: "all interrupts and polls at hart 0",
+    IPI: "all interrupts at hart 0, which wakes hart 1 when more frames wait than one poll takes; both "
+    "take frames off the same ring (mode 1 of Yao et al.)",
     PINNED: "each port's interrupts at a hart of its own (their mode 2)",
-    RPS: "all interrupts at hart 0, which hands flows to both (receive packet steering)",
+    RPS: "all interrupts at hart 0, which hands streams to both harts (receive packet steering)",
     THREADED: "all interrupts at hart 0; a thread polls each port, at a hart of its own (threaded NAPI)",
-    QUEUES: "each port's flows are hashed to two queues, each with its interrupts at a hart of its "
-    "own (needs --nic offload)",
+    QUEUES: "the MAC hashes each port's streams to two queues, each with its interrupts at a hart of "
+    "its own (needs --nic offload)",
 }
 
 

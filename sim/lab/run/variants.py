@@ -54,48 +54,49 @@ RX_INTERRUPT = "interrupt per frame"  # all others poll
 
 # A NAPI driver gets one interrupt for the first frame, and polls from then on.
 RX = {
-    RX_INTERRUPT: _rx("", "", "an interrupt for each frame that is received"),
+    RX_INTERRUPT: _rx("", "", "an interrupt for each received frame"),
     "NAPI": _rx(
         "",
         "rx-napi on",
-        "an interrupt for the first frame that is received, then the driver polls until none is left",
+        "an interrupt for the first received frame, then the driver polls until none is left",
     ),
-    "NAPI by the clock": _rx(
+    "NAPI with a timer": _rx(
         "rx-usecs-irq 0",
         "rx-napi on rx-timer on",
-        "an interrupt for the first frame that is received; at the next "
-        "tick of the clock the driver polls until none is left",
+        "an interrupt for the first received frame; at the next tick the driver polls until none is "
+        "left",
     ),
     "NAPI, moderated": _rx(
         "rx-frames 16 rx-usecs 100 rx-usecs-low 20",
         "rx-napi on",
-        "an interrupt for 16 frames, or 20 us after the last, or 100 us "
-        "after the first of them; then the driver polls until none is left",
+        "an interrupt for 16 frames, or 20 us after the last frame, or 100 us after the first one; then "
+        "the driver polls until none is left",
     ),
     "NAPI, adaptive": _rx(
         "adaptive-rx on rx-usecs-high 250",
         "rx-napi on",
-        "as NAPI, moderated, but the MAC chooses how long frames wait, up "
-        "to 250 us, by how busy the CPU is with them",
+        "as NAPI, moderated, but the MAC adapts the delay of frames, up to 250 us, to the CPU's load",
     ),
     "NAPI, DIM": _rx(
         "adaptive-rx on",
         "rx-napi on rx-dim on",
-        "as NAPI, moderated, but the kernel chooses among five settings by the rates that it sees",
+        "as NAPI, moderated, but the kernel chooses among five settings by the measured rates",
     ),
 }
 # The last of fewer than 128 frames are reported 10 ms after the wire went quiet.
 TX = {
-    "interrupt per frame": _tx("", "", "one for each that was sent"),
-    "interrupt per 128": _tx("tx-frames 128 tx-usecs-low 10000", "", "one for every 128 that were sent"),
+    "interrupt per frame": _tx("", "", "one for each sent frame"),
+    "interrupt per 128": _tx("tx-frames 128 tx-usecs-low 10000", "", "one for every 128 sent frames"),
     "no interrupts": _tx(
-        "", "tx-reclaim-on-xmit on", "none for what was sent: its memory is freed when the next frame is"
+        "",
+        "tx-reclaim-on-xmit on",
+        "none for sent frames: the driver frees them when it sends later ones",
     ),
     "polled": _tx(
         "",
         "tx-napi on",
-        "one for the first frame that was sent, while no poll runs, which "
-        "frees what was sent after it received",
+        "one for the first sent frame while no poll runs; the poll receives frames, then frees sent "
+        "ones",
     ),
     "polled, moderated": _tx(
         "tx-frames 32 tx-usecs 1000",
@@ -147,7 +148,7 @@ BEYOND = {
     variant.name: variant
     for variant in (
         Variant("napi-full", "NAPI", "polled"),
-        Variant("napi-timer", "NAPI by the clock", "polled"),
+        Variant("napi-timer", "NAPI with a timer", "polled"),
         Variant("hw-moderated", "NAPI, moderated", "polled, moderated"),
         Variant("adaptive-dim", "NAPI, DIM", "polled, DIM"),
         Variant("adaptive-hw", "NAPI, adaptive", "polled, moderated"),

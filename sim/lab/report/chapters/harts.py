@@ -8,7 +8,7 @@ from ..inputs import Inputs
 
 def chapter(inputs: Inputs) -> Chapter:
     trials, transfers = inputs.trials.harts, inputs.trials.hart_transfers
-    # One hart is there to be compared with: what is missing on two of them is no business of ours.
+    # One hart serves as the reference: a trial that is missing on two is no error.
     return Chapter(
         "harts",
         "Two harts compared with one",

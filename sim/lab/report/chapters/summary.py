@@ -34,9 +34,8 @@ def _gain(inputs: Inputs) -> tuple[str, str] | None:
         return None
     return (
         f"{best.rate / base.rate:.1f} times",
-        f"as many frames of {SMALL} octets go through without loss once the driver polls and "
-        f"does without Tx interrupts: {_rate(best.rate)} frames/s with {BEST}, "
-        f"{_rate(base.rate)} with {BASE}.",
+        f"as many frames of {SMALL} octets pass without loss if the driver polls, without Tx "
+        f"interrupts: {_rate(best.rate)} frames/s with {BEST}, {_rate(base.rate)} with {BASE}.",
     )
 
 
@@ -65,8 +64,8 @@ def _other(inputs: Inputs) -> tuple[str, str] | None:
     ours, theirs = (inputs.throughputs[name, size].rate for name in (BEST, OTHER_NIC))
     return (
         f"{ours / theirs:.1f} times",
-        f"the throughput of LiteEth's MAC and driver on the same SoC, with {size} octets: "
-        f"{_rate(theirs)} frames/s there. The CPU copies each frame in and out.",
+        f"the throughput of LiteEth's MAC and driver on the same SoC, with {size} octets: LiteEth "
+        f"forwards {_rate(theirs)} frames/s. The CPU copies each frame in and out.",
     )
 
 
