@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The gain of other caches or predictions; minutes for each cluster."""
+"""The gain of other caches or predictors; minutes for each cluster."""
 
 EXAMPLES = ("",)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Write the MAC's tables, figures and the version into the files that have them."""
+"""Write the MAC's tables, figures and the version into their files."""
 
 from ..show.errors import LabError
 

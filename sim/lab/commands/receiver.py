@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The cost of receiving over TCP, by the size of the program's buffer."""
+"""The cost of receiving over TCP, by the size of the user's buffer."""
 
 from . import arguments, common
 
