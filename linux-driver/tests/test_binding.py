@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from binding_tools import binding_tools
 from driver_sources import BINDING, MDIO_BINDING
+from pypi_tools import programs
 
 from moderato.integrate import device_tree
 from moderato.soc.linux import devicetree, kernel
@@ -69,25 +69,25 @@ def complaints(schemas: Path, source: str) -> list[str]:
     text.write_text(source)
     compiled = run("dtc", "-I", "dts", "-O", "dtb", "-o", blob, text)
     assert blob.is_file(), compiled.stdout
-    output = run(binding_tools() / "dt-validate", "-s", schemas, blob).stdout
+    output = run(programs("dtschema") / "dt-validate", "-s", schemas, blob).stdout
     return [line for line in output.splitlines() if "ethernet@" in line or "mdio@" in line]
 
 
 @pytest.mark.parametrize("binding", BINDINGS, ids=lambda path: path.stem)
 def test_schema_is_valid(schemas, binding):
-    result = run(binding_tools() / "dt-doc-validate", "-u", schemas.parent, schemas / binding.name)
+    result = run(programs("dtschema") / "dt-doc-validate", "-u", schemas.parent, schemas / binding.name)
     assert result.stdout == ""
 
 
 def test_invalid_schema_is_noticed(schemas):
     bad = schemas / BINDING.name
     bad.write_text(bad.read_text().replace("maxItems: 1", "maxitems: 1"))
-    assert "maxitems" in run(binding_tools() / "dt-doc-validate", "-u", schemas.parent, bad).stdout
+    assert "maxitems" in run(programs("dtschema") / "dt-doc-validate", "-u", schemas.parent, bad).stdout
 
 
 @pytest.mark.parametrize("binding, node", [(BINDING, "ethernet@"), (MDIO_BINDING, "mdio@")])
 def test_example_passes(schemas, binding, node):
-    example = run(binding_tools() / "dt-extract-example", schemas / binding.name).stdout
+    example = run(programs("dtschema") / "dt-extract-example", schemas / binding.name).stdout
     assert node in example
     assert complaints(schemas, example) == []
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from binding_tools import binding_tools
 from driver_sources import BINDING
+from pypi_tools import programs
 from test_static import complaints
 
 from moderato.soc.linux import kernel, kernels, series
@@ -303,7 +303,7 @@ def test_binding_check(tree, tmp_path):
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PATH": f"{binding_tools()}:{os.environ['PATH']}"},
+            env={**os.environ, "PATH": f"{programs('dtschema')}:{os.environ['PATH']}"},
         ).stdout
 
     def about(output: str) -> list[str]:

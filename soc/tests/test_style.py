@@ -9,6 +9,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from pypi_tools import programs
+
 from moderato.sim.harness import build
 from moderato.sim.harness.rings import rings_header
 from moderato.sim.harness.top import soc_config, top_verilog
@@ -39,7 +41,7 @@ def test_ruff_format():
 
 def test_types():
     found = subprocess.run(
-        [sys.executable, "-m", "pyright", "--project", ROOT], capture_output=True, text=True
+        [programs("pyright") / "pyright", "--project", ROOT], capture_output=True, text=True
     )
     assert found.returncode == 0, found.stdout + found.stderr
 
