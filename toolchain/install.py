@@ -24,7 +24,7 @@ from pathlib import Path
 from . import packages
 from .cache import has_no_network, locked
 from .progress import step
-from .project import ROOT, SKIP, VENV, cache_root, pyproject, settings, skips_packages
+from .project import ROOT, SKIP, VENV, cache_root, is_first_run, pyproject, settings, skips_packages
 
 STAMP = VENV / "moderato.stamp"  # keys of the environment
 PLACE = VENV / "moderato.place"  # the clone's path when the environment was made
@@ -146,7 +146,7 @@ def require_space(needs: list[str], packages: float, environment: bool):
     if os.environ.get(SKIP_SPACE):
         return
     sizes = settings()["space"]
-    builds = "linux" in needs and not (cache_root() / "linux").is_dir()
+    builds = "linux" in needs and is_first_run()
     wanted: dict[int, list] = {}  # by file system: [GB, one of the folders]
     for folder, size in (
         (Path("/usr"), sizes["packages"] * packages),

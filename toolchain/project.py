@@ -86,5 +86,10 @@ def cache_root() -> Path:
     return Path(os.environ.get("MODERATO_CACHE") or Path.home() / ".cache" / "moderato").absolute()
 
 
+def is_first_run() -> bool:
+    """Whether the builds of a simulated system are still to be made: the cache has no kernel."""
+    return not (cache_root() / "linux").is_dir()
+
+
 def skips_packages() -> bool:
     return bool(os.environ.get(SKIP))

@@ -34,3 +34,14 @@ def test_idle_time_passes_quickly(capsys):
 def test_a_number_and_its_noun(capsys, number, says):
     estimate.announce_searches([0.1] * number, False, System())
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "made, says", [(False, "after about 8 minutes of builds"), (True, "once the machine")]
+)
+def test_first_run_announces_its_builds(capsys, monkeypatch, tmp_path, made, says):
+    monkeypatch.setenv("MODERATO_CACHE", str(tmp_path))
+    if made:
+        (tmp_path / "linux").mkdir()
+    estimate.announce([0.1], False, System(), "play less")
+    assert says in capsys.readouterr().err

@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
+from moderato.toolchain.project import is_first_run
+
 from ..run.system import NOMINAL_MHZ, System
 from ..run.variants import LITEETH
 from ..show.columns import counted
@@ -29,7 +31,7 @@ def announce(simulated: Sequence[float], patient: bool, system: System, instead:
     total = require_wanted(simulated, patient, system, instead, idle)
     print(
         f"moderato: {counted(len(simulated), 'trial')}, {sum(simulated):.3g} s of simulated time, "
-        f"about {duration(total)} once the machine is built",
+        f"about {duration(total)} {after_builds()}",
         file=sys.stderr,
     )
 
@@ -41,9 +43,13 @@ def announce_searches(simulated: Sequence[float], patient: bool, system: System)
     )
     print(
         f"moderato: about {counted(len(simulated), 'trial')}, {sum(simulated):.3g} s of simulated "
-        f"time, about {duration(total)} once the machine is built; less if some are kept from earlier",
+        f"time, about {duration(total)} {after_builds()}; less if some are kept from earlier",
         file=sys.stderr,
     )
+
+
+def after_builds() -> str:
+    return "after about 8 minutes of builds" if is_first_run() else "once the machine is built"
 
 
 def gaps(times: Iterable[float]) -> float:
