@@ -71,12 +71,17 @@ def download(name: str, file: str, digest: str, target: Path):
 
 
 def archives() -> list[tuple[str, str]]:
-    """Base address and component of each archive of Debian or Ubuntu that apt is configured with."""
+    """Base address and component of each archive of Debian or Ubuntu that apt is configured with.
+
+    Without its lists, as in many containers, apt does not know which archives are Debian's: all of them.
+    """
     wanted = "$(REPO_URI) $(COMPONENT) $(ORIGIN) $(LABEL)"
-    command = ["apt-get", "indextargets", "--format", wanted, "Created-By: Packages"]
-    lines = subprocess.run(command, text=True, capture_output=True).stdout.splitlines()
-    entries = [line.split() for line in lines if line.endswith((" Debian Debian", " Ubuntu Ubuntu"))]
-    return list(dict.fromkeys((uri, component) for uri, component, *_ in entries))
+    for options, ends in ([], (" Debian Debian", " Ubuntu Ubuntu")), (["--no-release-info"], ""):
+        command = ["apt-get", "indextargets", *options, "--format", wanted, "Created-By: Packages"]
+        lines = subprocess.run(command, text=True, capture_output=True).stdout.splitlines()
+        if found := [tuple(line.split()[:2]) for line in lines if line.endswith(ends)]:
+            break
+    return list(dict.fromkeys(found))
 
 
 def unpack(name: str, directory: Path):

@@ -87,6 +87,18 @@ def test_failed_pip_makes_the_environment_again(machine, tmp_path):
     assert not install.usable(python) and not install.environment_is_made([])
 
 
+def test_moved_clone_makes_the_environment_again(machine):
+    """The scripts in .venv hold the clone's old path."""
+    python = install.VENV / "bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\n")
+    python.chmod(0o755)
+    install.PLACE.write_text(str(ROOT))
+    assert install.usable(python)
+    install.PLACE.write_text("/where/it/was")
+    assert not install.usable(python)
+
+
 def test_other_systems_need_programs(machine, capsys, monkeypatch, tmp_path):
     system(monkeypatch, tmp_path, "VERSION_CODENAME=leap")
     line = fails(capsys)
