@@ -98,6 +98,7 @@ def generator(name: str, files: list[str], own: Path | None = None) -> Path:
             [
                 "mvn",
                 "-B",
+                "-U",  # Maven keeps a failed download for a day, and does not try it again
                 "-f",
                 HERE / "pom.xml",
                 *(f"-D{name}={value}" for name, value in properties.items()),
