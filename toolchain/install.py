@@ -164,9 +164,10 @@ def require_space(needs: list[str], packages: float, environment: bool):
                 f"this run needs {size:.1f} GB of disk at {folder}, and {free:.1f} GB are free; free "
                 f"some space, or point MODERATO_CACHE at a larger disk; {SKIP_HINT}"
             )
-    if builds and (free := free_memory()) < sizes["memory"]:
+    memory = max(sizes["memory"], sizes["memory-each-core"] * (os.cpu_count() or 1))
+    if builds and (free := free_memory()) < memory:
         raise InstallError(
-            f"the builds need {sizes['memory']} GB of memory, and {free:.1f} GB are free; stop other "
+            f"the builds need {memory:.1f} GB of memory, and {free:.1f} GB are free; stop other "
             f"programs, or add swap space; {SKIP_HINT}"
         )
 
