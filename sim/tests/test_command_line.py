@@ -28,6 +28,7 @@ from moderato.sim.lab.run.variants import ALL, FAST, FLOWTABLES, INTERFACES, KNO
 from moderato.sim.lab.show.errors import UsageError
 from moderato.sim.lab.strategies import comparison as strategies
 from moderato.sim.lab.tcp import transfers as tcp
+from moderato.sim.lab.wave import wave
 from moderato.soc.linux import kernel
 from moderato.toolchain import project
 from moderato.toolchain.project import ROOT
@@ -38,7 +39,7 @@ def nothing_runs(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a wrong command got as far as building the machine")
 
-    for module in (forward, live, profile, replay, rfc2544, shell, strategies, tcp, timeline):
+    for module in (forward, live, profile, replay, rfc2544, shell, strategies, tcp, timeline, wave):
         monkeypatch.setattr(module, "machine", fail)
 
 
@@ -107,8 +108,18 @@ REJECTED = [
     ("tcp --results /dev/null", "--results"),
     ("node {tmp}/file", "csr.json"),
     ("node {tmp}/damaged", "damaged"),
+    ("wave --variant napi --output {tmp}/frame.vcd", ".fst"),
+    ("wave --variant napi --output {tmp}/w.fst --at rx-interupt", "rx-interrupt?"),
+    ("wave --variant napi --output {tmp}/w.fst --at drop:2", "0 and 1"),
+    ("wave --variant napi --output {tmp}/w.fst --at function", "function:moderato_napi_poll"),
+    ("wave --variant napi --output {tmp}/w.fst --nth 0", "is 1"),
+    ("wave --variant napi --output {tmp}/w.fst --after 1000000000", "100000000"),
     # options that do not go together
     ("timeline --output {tmp}/trace", "--variant"),
+    ("wave --output {tmp}/w.fst", "--variant"),
+    ("wave --variant napi --output {tmp}/w.fst --from 5 --at drop", "--at"),
+    ("wave --variant napi --output {tmp}/w.fst --from 5 --after 5", "--cycles"),
+    ("wave --variant napi --output {tmp}/w.fst --cycles 5", "--from"),
     ("forward --spread pinned", "--harts 2"),
     ("forward --harts 2 --spread ipi", "original, tx-128, tx-off"),
     ("rfc2544 --harts 2 --spread ipi --nic liteeth", "--spread"),
@@ -252,6 +263,7 @@ HOURS = {
     "rfc2544": "--test loss --load 0.1,0.2",
     "replay": "--in0 {tmp}/long.pcap --out0 {tmp}/0 --out1 {tmp}/1",
     "timeline": "--frames 100000000 --output {tmp}/t",
+    "wave": "--frames 100000000 --output {tmp}/w.fst",
 }
 
 
@@ -340,6 +352,7 @@ REQUIRED = {
     "results": "--study harts",
     "bitstream": "--board versa_ecp5",
     "timeline": "--variant napi --output {tmp}/t",
+    "wave": "--variant napi --output {tmp}/w.fst",
     "series": "--output {tmp}/series",
     "compare": "a b",
     "node": "{tmp}/a.pcap",

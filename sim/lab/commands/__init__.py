@@ -27,6 +27,7 @@ LAB = (
     "live",
     "profile",
     "timeline",
+    "wave",
     "compare",
     "bench",
     "cpus",

@@ -16,6 +16,8 @@ from ..run.variants import ALL, INTERFACES, KNOWN, VARIANTS
 from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
 from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
+from ..wave.triggers import FUNCTION
+from ..wave.triggers import KINDS as TRIGGERS
 
 STUDIES = ("forward", "rfc2544", "tcp", "strategies", "harts")  # of published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
@@ -30,6 +32,7 @@ MAX_OCTETS = 1 << 30  # of a transfer, or of a buffer
 MAX_SETTING = 400  # characters: the guest's shell takes no line of a thousand
 MIN_PACE, MAX_PACE = 0.0001, 1000
 MAX_BOXES, MAX_DELAY = 2, 20_000  # ns: 4 km of fibre; moderato-sim takes 10 000 cycles
+MAX_CYCLES = 100_000_000  # of a wave
 MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
 
 
@@ -295,6 +298,43 @@ def cycle(word: str) -> int:
     if number < 0:
         raise argparse.ArgumentTypeError(f"{word}: cycles are counted from 0, at reset")
     return number
+
+
+def cycles(word: str) -> int:
+    """A number of cycles."""
+    number = _integer(word, "a whole number of cycles")
+    if not 0 <= number <= MAX_CYCLES:
+        raise argparse.ArgumentTypeError(f"{word}: a wave has up to {MAX_CYCLES} cycles")
+    return number
+
+
+def occurrence(word: str) -> int:
+    number = _integer(word, "a number")
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{word}: the first time is 1")
+    return number
+
+
+def trigger(word: str) -> str:
+    """What a wave waits for: KIND:PORT, KIND, or function:NAME."""
+    kind, colon, what = word.partition(":")
+    if kind == FUNCTION:
+        if not what:
+            raise argparse.ArgumentTypeError(
+                f"{word!r} lacks a name, such as function:moderato_napi_poll"
+            )
+        return word
+    _known(kind, (*TRIGGERS, FUNCTION), "trigger")
+    if colon and what not in ("0", "1"):
+        raise argparse.ArgumentTypeError(f"{word!r}: the ports are 0 and 1, such as {kind}:0")
+    return word
+
+
+def rooms(words: str) -> list[str]:
+    """Names of rooms with commas between them; each once. The SoC has them or not."""
+    if not re.fullmatch(r"[a-z0-9.]+(,[a-z0-9.]+)*", words):
+        raise argparse.ArgumentTypeError(f"{words!r} is not a list of rooms, such as mac0.rx,cpu0")
+    return list(dict.fromkeys(words.split(",")))
 
 
 def pace(word: str) -> float:

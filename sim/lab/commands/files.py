@@ -83,6 +83,14 @@ def output_file(word: str) -> Path:
     return path
 
 
+def wave_file(word: str) -> Path:
+    """An output file with the end that viewers know, next to which others are written."""
+    path = output_file(word)
+    if path.suffix != ".fst" or path.exists() and not path.is_file():
+        raise argparse.ArgumentTypeError(f"{word} is not a regular file with a name that ends in .fst")
+    return path
+
+
 def streamed_file(word: str) -> Path:
     """An output file that another program writes while it runs: also a named pipe."""
     path = output_file(word)

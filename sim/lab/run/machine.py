@@ -62,6 +62,7 @@ class Machine:
     mailbox: int  # address
     driver: Path  # the NIC's module
     system: System = System()
+    verilog: Path | None = None  # of the SoC
 
     @property
     def sys_clk_hz(self) -> int:
@@ -153,7 +154,16 @@ def around(
         mailbox=memory_map(soc).mailbox,
         driver=module,
         system=system,
+        verilog=verilog,
     )
+
+
+def traced(of: Machine) -> Machine:
+    """The same machine with a simulator that can show its signals. Its checkpoints are others."""
+    from moderato.sim.harness.traced import traced as simulator
+
+    binary = simulator(of.verilog)
+    return dataclasses.replace(of, simulator=binary, build_id=binary.parent.name)
 
 
 def boot_images(

@@ -30,6 +30,8 @@ TIMEOUT = 1_500_000_000  # clocks: more than any command of the lab takes
 BEGIN, END = "@begin@", "@end@"
 FUNCTION = "r() { echo @be''gin@; eval \"$1\"; echo @en''d@$?@; }\n"
 
+FINISH = 10  # seconds in which a simulation completes its files
+
 _live: set["Session"] = set()
 _refusing = 0  # blocks of none_left() that have been entered
 _lock = threading.Lock()
@@ -63,6 +65,8 @@ def _is_text(value: str) -> bool:
 
 class Session:
     """A simulation that runs while the `with` block does."""
+
+    finishes = False  # at its end, files that it is writing are completed
 
     def __init__(
         self,
@@ -123,6 +127,10 @@ class Session:
         """End the process now. Harmless when it has ended."""
         with _lock:
             _live.discard(self)
+        if self.finishes and self.process.poll() is None:
+            self.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(FINISH)
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a wave can wait for: KIND:PORT, KIND at either port, or function:NAME."""
+
+FUNCTION = "function"  # the entry of a function of the guest
+DROP = "drop"  # of any kind
+KINDS = (
+    "frame-in",
+    "frame-out",
+    "rx-interrupt",
+    "tx-interrupt",
+    "rx-completed",
+    "tx-completed",
+    "rx-drop-ring",
+    "rx-drop-fifo",
+    "rx-drop-error",
+    "rx-drop-filter",
+    DROP,
+)

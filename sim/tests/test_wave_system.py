@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A wave of the real SoC: the right cycles, and what the profiler and the tester know of them."""
+
+import bisect
+import functools
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import pywellen
+
+from moderato.sim.lab import cli
+from moderato.sim.lab.explain import symbols
+from moderato.sim.lab.run import state
+from moderato.sim.lab.run.machine import machine
+from moderato.toolchain.project import ROOT
+
+VARIANT = "napi"
+BEFORE, AFTER = 500, 12_000
+CYCLE = 10_000  # ps
+SOC = "TOP.top.soc."
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """With the wave of the second frame that enters port 0."""
+    path = tmp_path_factory.mktemp("wave")
+    words = f"--variant {VARIANT} --frames 4 --nth 2 --before {BEFORE} --after {AFTER}".split()
+    assert cli.main(["wave", *words, "--output", str(path / "frame.fst")]) == 0
+    return path
+
+
+@functools.cache
+def read(path: Path, name: str) -> list[int]:
+    """The values of a signal, in each cycle of the wave."""
+    wave = pywellen.Waveform(str(path))
+    first, count = cycles(path)
+    found = wave[name].signal
+    return [found.value_at((first + number) * CYCLE) for number in range(count)]
+
+
+@functools.cache
+def cycles(path: Path) -> tuple[int, int]:
+    """The first cycle of a wave, and how many it has."""
+    found = [value for _, value in pywellen.Waveform(str(path))["derived.cycle"].signal]
+    assert found == list(range(found[0], found[0] + len(found)))
+    return found[0], len(found)
+
+
+def texts(path: Path, name: str) -> list[str]:
+    return [value.to_bytes(64, "big").lstrip(b"\0").decode() for value in read(path, f"derived.{name}")]
+
+
+def test_wave_has_the_cycles_around_the_trigger(folder):
+    _, count = cycles(folder / "frame.fst")
+    assert count == BEFORE + 1 + AFTER
+    assert texts(folder / "frame.fst", "port0_in")[BEFORE - 1 : BEFORE + 1] == ["", "0:1"]
+
+
+def test_signals_show_what_the_tester_and_the_macs_know(folder):
+    """The MAC gets each word in its frame's cycles; an interrupt is on its line a cycle later."""
+    wave = folder / "frame.fst"
+    valid, frame = read(wave, SOC + "eth0_rx_valid"), texts(wave, "port0_in")
+    assert any(valid)
+    assert all(frame[cycle] or frame[cycle - 1] for cycle, bit in enumerate(valid) if bit)
+    line, event = read(wave, SOC + "moderatomac0_irq_rx"), texts(wave, "mac0_event")
+    risen = [cycle for cycle in range(1, len(line)) if line[cycle] > line[cycle - 1]]
+    told = [cycle for cycle, text in enumerate(event) if "rx_interrupt" in text]
+    assert risen == [cycle + 1 for cycle in told] != []
+
+
+def test_functions_are_those_of_the_program_counter(folder):
+    """Of each instruction that retires, in its cycle: the profiler's function is the symbol's."""
+    wave = folder / "frame.fst"
+    functions = sorted(
+        symbols.of_guest(state.ready(machine(), VARIANT)), key=lambda symbol: symbol.address
+    )
+    addresses = [symbol.address for symbol in functions]
+    valid, counter, shown = (
+        read(wave, SOC + "cpu0_trace_valid"),
+        read(wave, SOC + "cpu0_trace_pc"),
+        texts(wave, "cpu0_function"),
+    )
+    compared = set()
+    for cycle, retired in enumerate(valid):
+        if not retired:
+            continue
+        symbol = functions[bisect.bisect_right(addresses, counter[cycle]) - 1]
+        assert symbol.address <= counter[cycle] < symbol.address + symbol.size
+        assert shown[cycle] == symbol.name, cycle
+        compared.add(symbol.name)
+    assert "moderato_napi_poll" in compared and len(compared) > 30
+
+
+def test_viewers_files_name_signals_of_the_wave(folder):
+    known = {var.full_name for var in pywellen.Waveform(str(folder / "frame.fst")).all_vars()}
+    surfer = (folder / "frame.sucl").read_text().splitlines()
+    added = {line.removeprefix("variable_add ") for line in surfer if line.startswith("variable_add")}
+    saved = {
+        line.partition("[")[0]
+        for line in (folder / "frame.gtkw").read_text().splitlines()
+        if line.startswith(("TOP.", "derived."))
+    }
+    assert added == saved == known
+    assert subprocess.check_output(["fst2vcd", folder / "frame.fst"]).count(b"$var") == len(known)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--at drop", "drop comes 0 times in this trial, not 1; others come: frame-in:0 4"),
+        ("--at function:moderato_napi_pol", "functions near that name: moderato_napi_poll"),
+        ("--from 5", "--from 5: this trial is from cycle"),
+        ("--scope mac0.queue1", "near it: mac0.queue0"),
+        ("--signals *_irqrx", "moderatomac0_irq_rx"),
+    ],
+)
+def test_what_is_not_there_is_one_line(words, says, tmp_path, capsys):
+    command = f"wave --variant {VARIANT} --frames 4 {words} --output {tmp_path}/w.fst"
+    assert cli.main(command.split()) == 2
+    *_, last = capsys.readouterr().err.splitlines()
+    assert says in last
+    assert not [*tmp_path.iterdir()]
+
+
+def test_ctrl_c_leaves_the_cycles_so_far(folder, tmp_path):
+    """The wave is longer than the test waits."""
+    words = f"--variant {VARIANT} --frames 3000 --load 1 --after 100000000 --scope mac0,mac1,cpu0"
+    process = subprocess.Popen(
+        [ROOT / "moderato", "wave", *words.split(), "--output", tmp_path / "w.fst"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in process.stderr:
+        if "passes" in line:
+            break
+    time.sleep(10)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate()
+    assert process.returncode == 128 + signal.SIGINT, error
+    assert f"wrote {tmp_path}/w.fst" in error
+    first, count = cycles(tmp_path / "w.fst")
+    assert count > 100
