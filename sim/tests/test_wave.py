@@ -185,7 +185,7 @@ def test_unknown_room_or_name_says_what_is_near(scopes, globs, says):
 
 VIEW = viewers.View(
     Path("/tmp/w.fst"),
-    ["cpu0_function"],
+    {"cpu0_function": 320},
     signals.in_rooms([(signals.SOC + "eth0_rx_valid", 1), (signals.SOC + "cpu0_trace_pc", 32)]),
     1_000_000,
     9_000_000,
@@ -196,8 +196,8 @@ VIEW = viewers.View(
 def test_gtkwave_file_has_groups_formats_and_the_marker():
     lines = viewers.gtkwave(VIEW).splitlines()
     assert '[dumpfile] "/tmp/w.fst"' in lines
-    assert any(line.startswith("*-13.0 2000000 -1") for line in lines)
-    assert lines[lines.index("@820") + 1] == "derived.cpu0_function"
+    assert any(line.startswith("*-21.0 2000000 -1") for line in lines)
+    assert lines[lines.index("@820") + 1] == "derived.cpu0_function[319:0]"
     assert lines[lines.index("-mac0.wire") + 1 :][:2] == ["@28", "TOP.top.soc.eth0_rx_valid"]
     assert lines[lines.index("-cpu0") + 1 :][:2] == ["@22", "TOP.top.soc.cpu0_trace_pc[31:0]"]
     assert lines.count("@800200") == lines.count("@1000200") == 3
@@ -205,13 +205,13 @@ def test_gtkwave_file_has_groups_formats_and_the_marker():
 
 def test_surfer_file_has_the_same():
     assert viewers.surfer(VIEW).splitlines() == [
-        "divider_add what happens",
+        "divider_add derived",
         "variable_add derived.cycle",
         "variable_add derived.cpu0_function",
-        "divider_add mac0.wire",
-        "variable_add TOP.top.soc.eth0_rx_valid",
         "divider_add cpu0",
         "variable_add TOP.top.soc.cpu0_trace_pc",
+        "divider_add mac0.wire",
+        "variable_add TOP.top.soc.eth0_rx_valid",
         "item_focus b_",
         "item_set_format Unsigned",
         "item_focus c_",

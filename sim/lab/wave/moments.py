@@ -77,6 +77,13 @@ def texts(happened: Happened) -> dict[str, list[tuple[int, str]]]:
     }
 
 
+def bits(shown: dict[str, list[tuple[int, str]]]) -> dict[str, int]:
+    """Of the signal of each name: eight for each character of its longest text."""
+    return {
+        name: 8 * max([1, *(len(text.encode()) for _, text in steps)]) for name, steps in shown.items()
+    }
+
+
 def lines(shown: dict[str, list[tuple[int, str]]]) -> str:
     """As moderato-sim reads texts: "CYCLE NAME TEXT"."""
     return "".join(line for name, steps in shown.items() for line in _steps(name, steps))

@@ -6,7 +6,7 @@ import fnmatch
 import functools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -156,8 +156,9 @@ def choose(
             raise UsageError(f"--scope {scope} is not a room; {_near(scope, known)}")
     for glob in globs:
         if not any(_matches(signal, glob) for signal in signals):
-            names = sorted(signal.name for signal in signals)
-            raise UsageError(f"--signals {glob} matches no signal; {_near(glob.strip('*'), names)}")
+            names = {signal.stage_name: signal.name for signal in signals}
+            near = _near(glob.strip("*"), sorted(names), names)
+            raise UsageError(f"--signals {glob} matches no signal; {near}")
     if not scopes and not globs:
         return [signal for signal in signals if _default(signal)]
     return [
@@ -177,6 +178,8 @@ def _matches(signal: Signal, glob: str) -> bool:
     return fnmatch.fnmatchcase(signal.name, glob) or fnmatch.fnmatchcase(signal.path, glob)
 
 
-def _near(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=5, cutoff=0.3)
-    return f"near it: {', '.join(near)}" if near else f"there are: {', '.join(known[:20])}"
+def _near(word: str, known: Sequence[str], shown: Mapping[str, str] | None = None) -> str:
+    """The known words that are like `word`, as they are shown."""
+    near = difflib.get_close_matches(word, known, n=4, cutoff=0.3)
+    found = ", ".join((shown or {}).get(each, each) for each in near or known[:20])
+    return f"near it: {found}" if near else f"there are: {found}"

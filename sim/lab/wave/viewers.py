@@ -5,6 +5,7 @@ GTKWave reads a save file, Surfer a file of its commands.
 """
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,20 @@ from pathlib import Path
 from .signals import Signal
 
 DERIVED = "derived."
-HEX, DECIMAL, BIT, ASCII, COMMENT = "@22", "@24", "@28", "@820", "@200"  # of GTKWave
+HEX, DECIMAL, BIT, ASCII = "@22", "@24", "@28", "@820"  # of GTKWave
+KINDS = ("cpu", "mac")  # of rooms; others follow
+STAGES = (  # rooms of a MAC
+    "wire",
+    "rx",
+    "flows",
+    "queueN.rx",
+    "dma",
+    "queueN.moderation",
+    "interrupts",
+    "registers",
+    "queueN.tx",
+    "tx",
+)
 GROUP, GROUP_END = "@800200", "@1000200"
 
 
@@ -21,17 +35,28 @@ class View:
     """Of an FST file. Times in ps."""
 
     file: Path
-    texts: Sequence[str]  # names of derived signals
+    texts: dict[str, int]  # names of derived signals, and their bits
     signals: Sequence[Signal]
     begin: int
     end: int
     marker: int
 
     def groups(self) -> Iterator[tuple[str, list[Signal]]]:
-        """Rooms with their signals, the MACs' first."""
-        order = sorted(self.signals, key=lambda signal: (not signal.room.startswith("mac"), signal.room))
+        """Rooms with their signals: the CPU, then the MACs' in the order in which frames pass them."""
+        order = sorted(self.signals, key=lambda signal: _place(signal.room))
         for room, signals in itertools.groupby(order, lambda signal: signal.room):
             yield room, list(signals)
+
+
+def _place(room: str) -> tuple[int, str, int, str]:
+    first, _, stage = room.partition(".")
+    kind, general = first.rstrip("0123456789"), re.sub(r"\d", "N", stage)
+    return (
+        KINDS.index(kind) if kind in KINDS else len(KINDS),
+        first,
+        STAGES.index(general) if general in STAGES else len(STAGES),
+        stage,
+    )
 
 
 def gtkwave(view: View) -> str:
@@ -40,36 +65,38 @@ def gtkwave(view: View) -> str:
         "[*] Made by moderato wave",
         f'[dumpfile] "{view.file}"',
         f"[timestart] {view.begin}",
+        "[size] 1600 1000",
         "[sst_expanded] 0",
-        # The zoom is the exponent of two of a pixel's time; -1 for each named marker that is not used.
+        "[signals_width] 450",
+        # The zoom is the exponent of two of the time of 200 pixels; -1: a named marker is not used.
         f"*{-_zoom(view)}.0 {view.marker}" + " -1" * 26,
         GROUP,
-        "-what happens",
+        "-derived",
         DECIMAL,
         f"{DERIVED}cycle[63:0]",
         ASCII,
-        *(f"{DERIVED}{name}" for name in view.texts),
+        *(_ranged(f"{DERIVED}{name}", bits) for name, bits in view.texts.items()),
         GROUP_END,
-        "-what happens",
+        "-derived",
     ]
     for room, signals in view.groups():
         lines += [GROUP, f"-{room}"]
         for signal in signals:
             lines += [
                 HEX if signal.hexadecimal else DECIMAL if signal.bits > 1 else BIT,
-                _ranged(signal),
+                _ranged(signal.path, signal.bits),
             ]
         lines += [GROUP_END, f"-{room}"]
     return "\n".join(lines) + "\n"
 
 
-def _ranged(signal: Signal) -> str:
-    return signal.path + f"[{signal.bits - 1}:0]" * (signal.bits > 1)
+def _ranged(path: str, bits: int) -> str:
+    return path + f"[{bits - 1}:0]" * (bits > 1)
 
 
 def _zoom(view: View) -> int:
     """So that a thousand pixels show the whole wave."""
-    return max(0, ((view.end - view.begin) // 1000).bit_length())
+    return ((view.end - view.begin) // 5).bit_length()
 
 
 def surfer(view: View) -> str:
@@ -88,7 +115,7 @@ def surfer(view: View) -> str:
         added.append("")
         lines.append(f"divider_add {name}")
 
-    divide("what happens")
+    divide("derived")
     add(f"{DERIVED}cycle", "Unsigned")
     for name in view.texts:
         add(f"{DERIVED}{name}", "ASCII")

@@ -18,6 +18,7 @@ from ..measure.results import Result, Trial
 from ..measure.traffic import Traffic, reporter
 from ..run import runner, state
 from ..run.machine import machine, traced
+from ..run.session import Refused, Session
 from ..run.system import System
 from ..show import outputs
 from ..show.errors import LabError, UsageError
@@ -69,8 +70,7 @@ def wave(wanted: Request) -> int:
         wanted.link_mbps,
         traffic=wanted.traffic,
     )
-    # Two passes, of which the second one has a third of the speed.
-    estimate.announce([one.seconds] * 4, wanted.patient, wanted.system, "give fewer --frames")
+    estimate.announce([one.seconds] * 2, wanted.patient, wanted.system, "give fewer --frames")
     fast = machine(wanted.link_mbps, wanted.system)
     ready = state.prepare(fast, [wanted.variant])[wanted.variant]
     slow = traced(fast)
@@ -89,9 +89,11 @@ def wave(wanted: Request) -> int:
             if not whole(file):
                 raise
             again = stop
+        except Refused as refused:
+            raise LabError(str(refused).replace(str(file), str(wanted.output))) from refused
     view = viewers.View(
         wanted.output,
-        [*texts],
+        moments.bits(texts),
         chosen,
         *(cycle * PICOSECONDS // fast.sys_clk_hz for cycle in (shown.first, shown.last, shown.marker)),
     )
@@ -144,7 +146,7 @@ def look(
         return happened(folder, first, reply["end_cycle"], hertz, one.link_mbps), reply, result
 
 
-def offer(one: Trial, session, ready: state.State, **more) -> dict:
+def offer(one: Trial, session: Session, ready: state.State, **more) -> dict:
     """Offers the frames; the reply, and all counters since reset."""
     of = ready.machine
     reply = session.call("trial", **trial.request(one, of.sys_clk_hz, of.system.ethtool), **more)
