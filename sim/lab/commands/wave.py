@@ -7,7 +7,7 @@ from . import arguments, common, files
 EXAMPLES = (
     "--variant napi --output frame.fst",
     "--variant napi --frames 600 --at rx-drop-ring:0 --output drop.fst",
-    "--variant napi --at function:moderato_napi_poll --scope mac0.queue0 --output poll.fst",
+    "--variant napi --at function:moderato_napi_poll --scope mac0.queue0 --output p.fst",
 )
 TRIGGER, BEFORE, AFTER, CYCLES = "frame-in:0", 1_000, 20_000, 20_000
 
