@@ -120,6 +120,7 @@ REJECTED = [
     ("wave --variant napi --output {tmp}/w.fst --from 5 --at drop", "--at"),
     ("wave --variant napi --output {tmp}/w.fst --from 5 --after 5", "--cycles"),
     ("wave --variant napi --output {tmp}/w.fst --cycles 5", "--from"),
+    ("wave --variant napi --output {tmp}/w.fst -c ls --load 5", "--load"),
     ("forward --spread pinned", "--harts 2"),
     ("forward --harts 2 --spread ipi", "original, tx-128, tx-off"),
     ("rfc2544 --harts 2 --spread ipi --nic liteeth", "--spread"),

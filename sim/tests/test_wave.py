@@ -54,8 +54,8 @@ def test_finds_the_cycle_of_a_trigger(trigger, number, cycle):
 @pytest.mark.parametrize(
     ("trigger", "number", "says"),
     [
-        ("drop:0", 1, "0 times in this trial, not 1; others come: drop:1 1, frame-in:0 2"),
-        ("frame-in:0", 3, "2 times in this trial, not 3"),
+        ("drop:0", 1, "0 times in this run, not 1; others come: drop:1 1, frame-in:0 2"),
+        ("frame-in:0", 3, "2 times in this run, not 3"),
         ("function:pol", 1, "functions near that name: poll"),
     ],
 )
@@ -101,7 +101,7 @@ def test_window_ends_where_the_trial_ends(fields, shown):
 
 @pytest.mark.parametrize("begin", [99, 1000])
 def test_window_beyond_the_trial_is_rejected(begin):
-    with pytest.raises(UsageError, match=f"--from {begin}: this trial is from cycle 100 to 999"):
+    with pytest.raises(UsageError, match=f"--from {begin}: this run is from cycle 100 to 999"):
         window(wanted(begin=begin, cycles=10), HAPPENED)
 
 
@@ -124,7 +124,8 @@ ROOMS = {
     "moderatomac0_moderation_awake0": "mac0.queue0.moderation",
     "moderatomac0_irq_rx": "mac0.interrupts",
     "moderatomac0_aw_valid": "mac0.dma",
-    "moderatomac0_flows0_found": "mac0.flows",
+    "moderatomac0_flows0_hit": "mac0.flows",
+    "moderatomac0_flows0_time": "mac0.flows",
     "cpu0_trace_pc": "cpu0",
     "ModeratoCluster.harts_1_cpu.decode_PC": "cpu1",
     "ModeratoCluster.bridge.io_wishbone_ADR": "bus",
@@ -155,6 +156,7 @@ def test_default_has_stages_rings_moderation_and_interrupts():
         "moderatomac1_queue2_moderation4_armed",
         "moderatomac0_irq_rx",
         "moderatomac0_aw_valid",
+        "moderatomac0_flows0_hit",
         "cpu0_trace_pc",
     ]
 

@@ -107,12 +107,21 @@ def test_viewers_files_name_signals_of_the_wave(folder):
     assert subprocess.check_output(["fst2vcd", folder / "frame.fst"]).count(b"$var") == len(known)
 
 
+def test_wave_of_a_command(tmp_path):
+    """The first frame that the guest receives is the answer to its ping."""
+    words = ["wave", "--variant", VARIANT, "-c", "ping -c 1 198.18.0.2", "--after", "2000"]
+    assert cli.main([*words, "--output", str(tmp_path / "ping.fst")]) == 0
+    _, count = cycles(tmp_path / "ping.fst")
+    assert count == 3001
+    assert "rx_completed" in texts(tmp_path / "ping.fst", "mac0_event")[1000]
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("--at drop", "drop comes 0 times in this trial, not 1; others come: frame-in:0 4"),
+        ("--at drop", "drop comes 0 times in this run, not 1; others come: frame-in:0 4"),
         ("--at function:moderato_napi_pol", "functions near that name: moderato_napi_poll"),
-        ("--from 5", "--from 5: this trial is from cycle"),
+        ("--from 5", "--from 5: this run is from cycle"),
         ("--scope mac0.queue1", "near it: mac0.queue0"),
         ("--signals *_irqrx", "moderatomac0_irq_rx"),
     ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A waveform of any cycles of a trial, for GTKWave and Surfer."""
+"""A waveform of any cycles of a trial or a command, for GTKWave and Surfer."""
 
 from ..show.errors import UsageError
 from . import arguments, common, files
@@ -8,7 +8,17 @@ EXAMPLES = (
     "--variant napi --output frame.fst",
     "--variant napi --frames 600 --at rx-drop-ring:0 --output drop.fst",
     "--variant napi --at function:moderato_napi_poll --scope mac0.queue0 --output p.fst",
+    "--variant napi -c 'ping -c 1 198.18.0.2' --output ping.fst",
 )
+OF_TRIALS = {
+    "--frame-size": "frame_bytes",
+    "--load": "load_percent",
+    "--frames": "frames",
+    "--link": "link_mbps",
+    "--streams": "streams",
+    "--one-way": "one_way",
+}
+COMMANDS = "rx-completed"  # the trigger where no frames are known
 TRIGGER, BEFORE, AFTER, CYCLES = "frame-in:0", 1_000, 20_000, 20_000
 
 
@@ -28,6 +38,12 @@ def options(parser):
     common.add_traffic(parser)
     common.add_ethtool(parser)
     add(
+        "-c",
+        dest="command",
+        metavar="COMMAND",
+        help="a command of the guest's shell in place of a trial, as for `moderato shell`",
+    )
+    add(
         "--from",
         dest="begin",
         type=arguments.cycle,
@@ -45,8 +61,8 @@ def options(parser):
         dest="trigger",
         type=arguments.trigger,
         metavar="TRIGGER",
-        help=f"KIND:PORT or function:NAME (default: {TRIGGER}); kinds: {', '.join(arguments.TRIGGERS)}; "
-        "without :PORT, at either port",
+        help=f"KIND:PORT or function:NAME (default: {TRIGGER}; with -c: {COMMANDS}); "
+        f"kinds: {', '.join(arguments.TRIGGERS)}; without :PORT, at either port",
     )
     add(
         "--nth",
@@ -94,6 +110,8 @@ def options(parser):
 def check(options):
     common.variant(options)
     common.require_system(options)
+    if options.command is not None:
+        require_trial_s(options)
     if options.begin is None and options.cycles is not None:
         raise UsageError("--cycles goes with --from; give --after, or --from as well")
     if options.begin is not None and (options.trigger or options.number):
@@ -102,11 +120,20 @@ def check(options):
         raise UsageError("--before and --after go with --at; give --cycles with --from")
 
 
+def require_trial_s(options):
+    """Reject options of a trial for a command."""
+    from ..cli import parser  # which imports the commands
+
+    for option, name in OF_TRIALS.items():
+        if getattr(options, name) != parser("wave").get_default(name):
+            raise UsageError(f"{option} is for a trial, and -c is a command; leave one of them out")
+
+
 def run(options) -> int:
     from ..wave.wave import Request, wave
 
     given = {
-        "trigger": options.trigger or TRIGGER,
+        "trigger": options.trigger or (TRIGGER if options.command is None else COMMANDS),
         "number": options.number or 1,
         "before": BEFORE if options.before is None else options.before,
         "after": AFTER if options.after is None else options.after,

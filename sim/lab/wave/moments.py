@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What happened in a trial, cycle by cycle, and the cycle in which something happened that a wave is to
+"""What happened in a run, cycle by cycle, and the cycle in which something happened that a wave is to
 show."""
 
 import difflib
@@ -15,7 +15,7 @@ from .triggers import DROP, FUNCTION
 
 @dataclass(frozen=True)
 class Moment:
-    """Of a trial: its cycle, and the trigger that names it."""
+    """Of a run: its cycle, and the trigger that names it."""
 
     cycle: int
     kind: str  # of triggers.py
@@ -24,7 +24,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Happened:
-    """In a trial. Rows of a hart are those of the profiler's timeline, without the events."""
+    """In a run. Rows of a hart are those of the profiler's timeline, without the events."""
 
     first: int  # cycle
     last: int
@@ -62,7 +62,7 @@ def find(happened: Happened, trigger: str, number: int) -> int:
         functions = {each.what for each in moments if each.kind == FUNCTION}
         near = difflib.get_close_matches(what, functions, n=3, cutoff=0.4)
         others = f"functions near that name: {', '.join(near) or 'none'}"
-    raise UsageError(f"{trigger} comes {len(found)} times in this trial, not {number}; {others}")
+    raise UsageError(f"{trigger} comes {len(found)} times in this run, not {number}; {others}")
 
 
 # Texts --------------------------------------------------------------------------------------------

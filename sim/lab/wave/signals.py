@@ -49,6 +49,8 @@ DEFAULT = {
     "registers": r"registerfile\d+_strobe_[rt]x\d*_(doorbell|rearm|disarm)",
     "dma": r"(aw|ar)_(valid|ready|payload_(addr|len))|[wr]_(valid|ready|last)|b_(valid|ready)",
     "interrupts": r"irq_\w+",
+    "flows": r"flows\d+_(hit|full|sends|table_(search|searched|found|hit|entry)|waiting_frames|"
+    r"packet\d_(good|passed|plain)|forward\d_(known|taken|commit|dropped)|fifo_(frames|used|commit|release))",
     "cpu": r"cpu\d_(wfi|trace_valid|trace_pc|trace_privilege)",
 }
 WORD = re.compile(r"data|addr|_pc$|base|pointer|hash|mac_|mask")  # shown in hexadecimal
@@ -80,7 +82,7 @@ def of_simulator(simulator: Path) -> list[Signal]:
     """Of what harness/traced.py made. They are those of a wave of everything."""
 
     def build(folder: Path):
-        import pywellen
+        from pywellen import Waveform  # pyright: ignore[reportAttributeAccessIssue]
 
         with Session(simulator) as session:
             session.call("wave", file=str(folder / "all.fst"), **{"from": SAMPLE}, until=SAMPLE)
@@ -88,7 +90,7 @@ def of_simulator(simulator: Path) -> list[Signal]:
             session.call("wave", stop=True)
         found = {
             var.full_name: var.bitwidth or 1
-            for var in pywellen.Waveform(str(folder / "all.fst")).all_vars()
+            for var in Waveform(str(folder / "all.fst")).all_vars()
             if var.full_name.startswith(SOC)
         }
         (folder / "all.fst").unlink()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato wave`: a waveform of some cycles of a trial, with what the guest does meanwhile.
+"""`moderato wave`: a waveform of some cycles, with what the guest does meanwhile.
 
-The trial runs twice. In the fast simulator it shows what happens in which cycle; in the one that has all
-signals, the wave is written. Both go through the same cycles, which is checked in each run.
+A trial or a command runs twice. In the fast simulator it shows what happens in which cycle; in the one
+that has all signals, the wave is written. Both go through the same cycles, which is checked.
 """
 
 import functools
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ..captures import pcap
 from ..explain import symbols, timeline
-from ..measure import estimate, forward, trial
-from ..measure.results import Result, Trial
+from ..measure import estimate
+from ..measure.results import Trial
 from ..measure.traffic import Traffic, reporter
 from ..run import runner, state
 from ..run.machine import machine, traced
@@ -23,6 +23,7 @@ from ..run.system import System
 from ..show import outputs
 from ..show.errors import LabError, UsageError
 from . import moments, signals, viewers
+from .runs import Executing, Forwarding
 
 PICOSECONDS = 1_000_000_000_000
 OF_THE_PROCESS = ("wall_seconds", "cpu_seconds", "slept_cycles")  # among the fields of a reply
@@ -32,13 +33,14 @@ FIRST_PASS, SECOND_PASS = "what happens", "the wave"
 
 @dataclass(frozen=True)
 class Request:
-    """A trial, the cycles of it that are shown, and where the wave goes."""
+    """A trial or a command, the cycles of it that are shown, and where the wave goes."""
 
     variant: str
     frame_bytes: int  # with the FCS
     load_percent: float  # of the line rate, into each port
     frames: int  # into each port
     output: Path
+    command: str | None = None  # of the guest's shell, in place of a trial
     begin: int | None = None  # a cycle; None: the trigger decides
     cycles: int = 0
     trigger: str = ""
@@ -60,31 +62,29 @@ class Window:
     marker: int
 
 
+Run = Forwarding | Executing
+
+
 def wave(wanted: Request) -> int:
-    """Run the trial twice and write the wave; returns the exit status."""
-    one = Trial(
-        wanted.variant,
-        wanted.frame_bytes,
-        wanted.load_percent,
-        wanted.frames,
-        wanted.link_mbps,
-        traffic=wanted.traffic,
-    )
-    estimate.announce([one.seconds] * 2, wanted.patient, wanted.system, "give fewer --frames")
+    """Run it twice and write the wave; returns the exit status."""
+    one = what_runs(wanted)
+    if isinstance(one, Forwarding):
+        estimate.announce([one.seconds] * 2, wanted.patient, wanted.system, "give fewer --frames")
     fast = machine(wanted.link_mbps, wanted.system)
-    ready = state.prepare(fast, [wanted.variant])[wanted.variant]
+    ready = one.ready(fast)
     slow = traced(fast)
     chosen = signals.choose(signals.of_simulator(slow.simulator), wanted.scopes, wanted.globs)
-    begun = state.prepare(slow, [wanted.variant])[wanted.variant]
+    begun = one.ready(slow)
 
     first = functools.partial(look, one, ready, symbols.of_guest(ready))
-    ((happened, reply, result),) = runner.run_all([(FIRST_PASS, first)], "passes")
+    ((happened, reply, status),) = runner.run_all([(FIRST_PASS, first)], "passes")
     shown, texts = window(wanted, happened), moments.texts(happened)
     files = [wanted.output.with_suffix(suffix) for suffix in (".gtkw", ".sucl")]
     with outputs.replacing(wanted.output) as file:
         second = functools.partial(show, one, begun, shown, chosen, moments.lines(texts), file)
         try:
             (again,) = runner.run_all([(SECOND_PASS, second)], "passes")
+            require_same(reply, again)
         except KeyboardInterrupt as stop:
             if not whole(file):
                 raise
@@ -102,19 +102,33 @@ def wave(wanted: Request) -> int:
     outputs.name(wanted.output, *files)
     if isinstance(again, KeyboardInterrupt):
         raise again
-    require_same(reply, again)
     print(
         f"Cycles {shown.first} to {shown.last} of {one.name}, {len(chosen)} signals, "
         f"{wanted.output.stat().st_size / 1e6:.1f} MB; the marker is in cycle {shown.marker}.\n"
         f"Open it: gtkwave {files[0]}\n"
         f"     or: surfer --command-file {files[1]} {wanted.output}"
     )
-    return forward.report_problems([result])
+    return status
+
+
+def what_runs(wanted: Request) -> Run:
+    if wanted.command is not None:
+        return Executing(wanted.command, wanted.variant)
+    return Forwarding(
+        Trial(
+            wanted.variant,
+            wanted.frame_bytes,
+            wanted.load_percent,
+            wanted.frames,
+            wanted.link_mbps,
+            traffic=wanted.traffic,
+        )
+    )
 
 
 def window(wanted: Request, happened: moments.Happened) -> Window:
-    """The cycles to show, as far as the trial goes."""
-    whole = f"this trial is from cycle {happened.first} to {happened.last}"
+    """The cycles to show, as far as the run goes."""
+    whole = f"this run is from cycle {happened.first} to {happened.last}"
     if wanted.begin is None:
         marker = moments.find(happened, wanted.trigger, wanted.number)
         first = max(happened.first, marker - wanted.before)
@@ -126,33 +140,32 @@ def window(wanted: Request, happened: moments.Happened) -> Window:
 
 
 def look(
-    one: Trial,
+    one: Run,
     ready: state.State,
     functions: list[symbols.Symbol],
     progress: Callable[[float], None],
-) -> tuple[moments.Happened, dict, Result]:
-    """The trial with everything that the lab knows of each cycle."""
+) -> tuple[moments.Happened, dict, int]:
+    """Everything that the lab knows of each cycle; the report, and the exit status."""
     hertz = ready.machine.sys_clk_hz
     report = reporter(progress, hertz, one.seconds)
     with ready.open(progress=report) as session, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         symbols.write(functions, folder / "symbols")
-        before = trial.begin(one, ready, session)
+        before = one.begin(ready, session)
         first = session.call("run", cycles=0)["cycle"] + 1
         session.call("profile", symbols=str(folder / "symbols"), timeline=str(folder / "timeline"))
-        reply = offer(one, session, ready, pcap=name)
+        reply = one.run(ready, session, captures=name)
+        counted = with_counters(reply, session)
         session.call("profile", stop=str(folder / "stacks"))
-        result = trial.conclude(one, ready, session, reply, 0, before)
-        return happened(folder, first, reply["end_cycle"], hertz, one.link_mbps), reply, result
+        status = one.end(ready, session, reply, before)
+        return happened(folder, first, reply["end_cycle"], hertz, one.link_mbps), counted, status
 
 
-def offer(one: Trial, session: Session, ready: state.State, **more) -> dict:
-    """Offers the frames; the reply, and all counters since reset."""
-    of = ready.machine
-    reply = session.call("trial", **trial.request(one, of.sys_clk_hz, of.system.ethtool), **more)
-    counters = session.call("counters")
-    return {name: value for name, value in (counters | reply).items() if name not in OF_THE_PROCESS} | {
-        "all": {name: counters[name] for name in ("idle_cycles", "claims", "ports")}
+def with_counters(reply: dict, session: Session) -> dict:
+    """A report without what only this process has, and all counters since reset."""
+    return {
+        part: {name: value for name, value in of.items() if name not in OF_THE_PROCESS}
+        for part, of in (("report", reply), ("counters", session.call("counters")))
     }
 
 
@@ -188,7 +201,7 @@ def happened(folder: Path, first: int, last: int, hertz: int, mbps: int) -> mome
 
 
 def show(
-    one: Trial,
+    one: Run,
     ready: state.State,
     shown: Window,
     chosen: Sequence[signals.Signal],
@@ -196,12 +209,12 @@ def show(
     file: Path,
     progress: Callable[[float], None],
 ) -> dict:
-    """The trial again, with the wave; its reply."""
+    """The same again, with the wave; its report."""
     report = reporter(progress, ready.machine.sys_clk_hz, one.seconds)
     with ready.open(progress=report) as session, tempfile.TemporaryDirectory() as name:
         session.finishes = True
         (Path(name) / "texts").write_text(texts)
-        trial.begin(one, ready, session)
+        one.begin(ready, session)
         session.call(
             "wave",
             file=str(file),
@@ -210,15 +223,15 @@ def show(
             until=shown.last,
             **{"from": shown.first},
         )
-        reply = offer(one, session, ready)
+        reply = with_counters(one.run(ready, session), session)
         session.call("wave", stop=True)
         return reply
 
 
 def require_same(one: dict, other: dict):
-    """Raises LabError if two replies to the same trial differ."""
-    if one != other:
-        names = sorted(name for name in one if one[name] != other.get(name))
+    """Raises LabError if two reports of the same run differ."""
+    names = [name for part, of in one.items() for name in of if of[name] != other[part].get(name)]
+    if names:
         raise LabError(
             f"the run with the wave is not the run without it: {', '.join(names)} differ; report this"
         )
