@@ -79,9 +79,10 @@ def archives() -> list[tuple[str, str]]:
     for options, ends in ([], (" Debian Debian", " Ubuntu Ubuntu")), (["--no-release-info"], ""):
         command = ["apt-get", "indextargets", *options, "--format", wanted, "Created-By: Packages"]
         lines = subprocess.run(command, text=True, capture_output=True).stdout.splitlines()
-        if found := [tuple(line.split()[:2]) for line in lines if line.endswith(ends)]:
+        rows = [line.split() for line in lines if line.endswith(ends)]
+        if rows:
             break
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys((row[0], row[1]) for row in rows))
 
 
 def unpack(name: str, directory: Path):
