@@ -5,7 +5,7 @@ import bisect
 import functools
 import signal
 import subprocess
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,11 @@ import pywellen
 
 from moderato.sim.lab import cli
 from moderato.sim.lab.explain import symbols
-from moderato.sim.lab.run import state
-from moderato.sim.lab.run.machine import machine
-from moderato.toolchain.project import ROOT
+from moderato.sim.lab.run import runner, state
+from moderato.sim.lab.run.machine import machine, traced
+from moderato.sim.lab.run.session import Session
+from moderato.sim.lab.show.errors import LabError
+from moderato.sim.lab.wave import wave
 
 VARIANT = "napi"
 BEFORE, AFTER = 500, 12_000
@@ -35,9 +37,8 @@ def folder(tmp_path_factory):
 @functools.cache
 def read(path: Path, name: str) -> list[int]:
     """The values of a signal, in each cycle of the wave."""
-    wave = pywellen.Waveform(str(path))
+    found = pywellen.Waveform(str(path))[name].signal
     first, count = cycles(path)
-    found = wave[name].signal
     return [found.value_at((first + number) * CYCLE) for number in range(count)]
 
 
@@ -61,11 +62,11 @@ def test_wave_has_the_cycles_around_the_trigger(folder):
 
 def test_signals_show_what_the_tester_and_the_macs_know(folder):
     """The MAC gets each word in its frame's cycles; an interrupt is on its line a cycle later."""
-    wave = folder / "frame.fst"
-    valid, frame = read(wave, SOC + "eth0_rx_valid"), texts(wave, "port0_in")
+    file = folder / "frame.fst"
+    valid, frame = read(file, SOC + "eth0_rx_valid"), texts(file, "port0_in")
     assert any(valid)
     assert all(frame[cycle] or frame[cycle - 1] for cycle, bit in enumerate(valid) if bit)
-    line, event = read(wave, SOC + "moderatomac0_irq_rx"), texts(wave, "mac0_event")
+    line, event = read(file, SOC + "moderatomac0_irq_rx"), texts(file, "mac0_event")
     risen = [cycle for cycle in range(1, len(line)) if line[cycle] > line[cycle - 1]]
     told = [cycle for cycle, text in enumerate(event) if "rx_interrupt" in text]
     assert risen == [cycle + 1 for cycle in told] != []
@@ -73,15 +74,15 @@ def test_signals_show_what_the_tester_and_the_macs_know(folder):
 
 def test_functions_are_those_of_the_program_counter(folder):
     """Of each instruction that retires, in its cycle: the profiler's function is the symbol's."""
-    wave = folder / "frame.fst"
+    file = folder / "frame.fst"
     functions = sorted(
         symbols.of_guest(state.ready(machine(), VARIANT)), key=lambda symbol: symbol.address
     )
     addresses = [symbol.address for symbol in functions]
     valid, counter, shown = (
-        read(wave, SOC + "cpu0_trace_valid"),
-        read(wave, SOC + "cpu0_trace_pc"),
-        texts(wave, "cpu0_function"),
+        read(file, SOC + "cpu0_trace_valid"),
+        read(file, SOC + "cpu0_trace_pc"),
+        texts(file, "cpu0_function"),
     )
     compared = set()
     for cycle, retired in enumerate(valid):
@@ -134,21 +135,29 @@ def test_what_is_not_there_is_one_line(words, says, tmp_path, capsys):
     assert not [*tmp_path.iterdir()]
 
 
-def test_ctrl_c_leaves_the_cycles_so_far(folder, tmp_path):
-    """The wave is longer than the test waits."""
-    words = f"--variant {VARIANT} --frames 3000 --load 1 --after 100000000 --scope mac0,mac1,cpu0"
-    process = subprocess.Popen(
-        [ROOT / "moderato", "wave", *words.split(), "--output", tmp_path / "w.fst"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    for line in process.stderr:
-        if "passes" in line:
-            break
-    time.sleep(10)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate()
-    assert process.returncode == 128 + signal.SIGINT, error
-    assert f"wrote {tmp_path}/w.fst" in error
-    first, count = cycles(tmp_path / "w.fst")
-    assert count > 100
+def test_ctrl_c_leaves_the_cycles_so_far(tmp_path, monkeypatch, capsys):
+    run_all = runner.run_all
+
+    def stopped(jobs, what):
+        results = run_all(jobs, what)
+        if jobs[0][0] == wave.SECOND_PASS:
+            raise KeyboardInterrupt
+        return results
+
+    monkeypatch.setattr(runner, "run_all", stopped)
+    command = f"wave --variant {VARIANT} --frames 4 --after 100 --output {tmp_path}/w.fst"
+    assert cli.main(command.split()) == 128 + signal.SIGINT
+    assert f"wrote {tmp_path}/w.fst" in capsys.readouterr().err
+    assert cycles(tmp_path / "w.fst")[1] == 101
+
+
+def test_simulation_that_is_ended_completes_its_wave(tmp_path):
+    of = traced(machine())
+    with Session(of.simulator, load=of.images) as session:
+        session.finishes = True
+        chosen = [SOC + "cpu0_wfi"]
+        session.call("wave", file=str(tmp_path / "w.fst"), signals=chosen, until=1 << 40, **{"from": 1})
+        session.progress = lambda _: threading.Thread(target=session.end).start()
+        with pytest.raises((LabError, ValueError)):
+            session.call("run", cycles=1 << 40)
+    assert cycles(tmp_path / "w.fst")[1] > 100

@@ -30,7 +30,7 @@ TIMEOUT = 1_500_000_000  # clocks: more than any command of the lab takes
 BEGIN, END = "@begin@", "@end@"
 FUNCTION = "r() { echo @be''gin@; eval \"$1\"; echo @en''d@$?@; }\n"
 
-FINISH = 10  # seconds in which a simulation completes its files
+FINISH = 60  # seconds that a simulation gets to complete its files; it takes one
 
 _live: set["Session"] = set()
 _refusing = 0  # blocks of none_left() that have been entered

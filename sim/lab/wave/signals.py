@@ -158,7 +158,7 @@ def choose(
             raise UsageError(f"--scope {scope} is not a room; {_near(scope, known)}")
     for glob in globs:
         if not any(_matches(signal, glob) for signal in signals):
-            names = {signal.stage_name: signal.name for signal in signals}
+            names = {signal.stage_name: signal.name for signal in reversed(signals)}  # MAC 0's
             near = _near(glob.strip("*"), sorted(names), names)
             raise UsageError(f"--signals {glob} matches no signal; {near}")
     if not scopes and not globs:
