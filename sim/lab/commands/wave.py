@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A waveform of any cycles of a trial or a command, for GTKWave and Surfer."""
+"""A waveform of any cycles of a trial or a command."""
 
 from ..show.errors import UsageError
 from . import arguments, common, files
