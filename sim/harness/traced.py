@@ -30,4 +30,4 @@ def traced(verilog: Path) -> Path:
         shutil.move(model / NAME, directory / NAME)
         shutil.rmtree(model)
 
-    return artifact("simulator-traced", inputs, build, "1 minute") / NAME
+    return artifact("simulator-traced", inputs, build, "about 3 minutes") / NAME
