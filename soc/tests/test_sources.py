@@ -30,13 +30,13 @@ def test_rejects_wrong_content(tmp_path):
 def test_archives_without_lists(tmp_path, monkeypatch, lists):
     """Containers lack apt's lists. The download checks the sum, so that any archive will do."""
     apt = tmp_path / "apt-get"
-    debian = "http://m/debian/ main Debian Debian"
+    debian = "http://one/ main Debian Debian"
     apt.write_text(
         "#!/bin/sh\ncase $* in\n"
-        f"*--no-release-info*) echo 'http://m/debian/ main'; echo 'http://m/security/ main';;\n"
+        f"*--no-release-info*) echo 'http://one/ main'; echo 'http://two/ main';;\n"
         f"*) {'echo ' + repr(debian) if lists else 'exit 0'};;\nesac\n"
     )
     apt.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    others = [] if lists else [("http://m/security/", "main")]
-    assert sources.archives() == [("http://m/debian/", "main"), *others]
+    others = [] if lists else [("http://two/", "main")]
+    assert sources.archives() == [("http://one/", "main"), *others]
