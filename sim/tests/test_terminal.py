@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from pathlib import Path
 import namespaces
 import pytest
 
+from moderato.sim.lab.run import runner
 from moderato.toolchain.project import ROOT
 
 WAIT = 60  # seconds after which a command is taken for one that never ends
@@ -262,6 +264,23 @@ def test_status_of_a_signal(lab, number):
     process.send_signal(number)
     assert process.communicate(timeout=WAIT)[1].endswith("moderato: stopped\n")
     assert process.returncode == 128 + number
+
+
+def test_stop_while_a_thread_starts(monkeypatch):
+    """An executor does not wait for a thread whose start was interrupted; its job would go on."""
+    threads, begun, start = [], [], threading.Thread.start
+
+    def interrupted(thread: threading.Thread):
+        threads.append(thread)
+        start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        runner.run_all([("job", begun.append)])
+    for thread in threads:
+        thread.join()
+    assert threads and not begun
 
 
 # The environment ----------------------------------------------------------------------------------

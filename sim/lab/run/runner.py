@@ -13,7 +13,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -59,14 +59,18 @@ def run_all(
     for name in known:
         progress.done(name, known=True)
     results = {} if found is None else found
+    # The executor does not wait for a thread whose start was interrupted, so no job begins before.
+    started: Future = Future()
 
     def run(number: int, name: str, job: Job):
+        started.result()
         progress.share(name, 0)
         results[number] = job(lambda done: progress.share(name, done))
         progress.done(name)
 
     try:
         pending = {executor.submit(run, number, *job) for number, job in enumerate(jobs)}
+        started.set_result(None)
         while pending:
             done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
             for future in done:
@@ -74,6 +78,7 @@ def run_all(
             progress.show()
         return [results[number] for number in range(len(jobs))]
     finally:
+        started.cancel()
         executor.shutdown(wait=False, cancel_futures=True)
         with session.none_left():
             executor.shutdown()
