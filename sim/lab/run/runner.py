@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 REACHED = 5  # seconds in which a scheduler's machine takes a connection,
 TIMEOUT = 20  # and in which it has to answer
+HELLO = 1 << 16  # octets, more than a scheduler's first message has
 STEP = 2  # seconds between looks whether a worker is left
 RETRIES = 2  # of a trial after the loss of its worker
 
@@ -195,7 +196,7 @@ def runner(scheduler: str | None = None) -> Iterator[Runner]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(scheduler, timeout=TIMEOUT, set_as_default=False)
-    except (OSError, ValueError, MemoryError) as error:  # the last one is that of other protocols
+    except (OSError, ValueError) as error:
         raise _none_answers(scheduler, error) from None
     with client:
         yield Workers(client)
@@ -211,10 +212,15 @@ def require_scheduler(address: str | None):
     try:
         place = urlsplit(address if "://" in address else f"tcp://{address}")
         with socket.create_connection((place.hostname, place.port), REACHED) as stream:
-            if place.scheme == "tcp":  # the scheduler speaks first, and dask would wait for ever
+            if place.scheme == "tcp":
+                # The scheduler speaks first: the octets of a message, and the message. With another
+                # service, dask may wait for ever.
                 stream.settimeout(TIMEOUT)
-                if not stream.recv(1):
+                length = stream.recv(8, socket.MSG_WAITALL)
+                if len(length) < 8:
                     raise ConnectionError("it hung up")
+                if int.from_bytes(length, "little") > HELLO:
+                    raise ConnectionError("it is another service")
     except (OSError, ValueError) as error:
         raise _none_answers(address, error) from None
 
