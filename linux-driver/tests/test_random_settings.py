@@ -26,9 +26,9 @@ from moderato.soc.linux.kernel import DEBUG
 TWO_QUEUES, TWO_HARTS = System(nic=OFFLOAD), System(harts=2)
 BOTH = System(nic=OFFLOAD, harts=2)
 DEBUGGED = System(nic=OFFLOAD, kernel=DEBUG)
-FAST = [(TWO_QUEUES, 6)]
-SLOW = [(system, seed) for seed in range(10, 20) for system in (TWO_QUEUES, TWO_HARTS, BOTH)]
 STEPS = 24
+FAST = [(TWO_QUEUES, 6, 8)]
+SLOW = [(system, seed, STEPS) for seed in range(10, 20) for system in (TWO_QUEUES, TWO_HARTS, BOTH)]
 FRAMES_OFFERED = 60
 LOAD = 0.7  # percent, with 512 octets; with tap and polls, more would keep the CPU busy
 
@@ -130,16 +130,16 @@ def at_rest(session: Session) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "system, seed",
+    "system, seed, steps",
     [*FAST, *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW)],
     ids=lambda value: f"{value.nic}-{value.harts}" if isinstance(value, System) else None,
 )
-def test_random_settings(tmp_path, system, seed):
+def test_random_settings(tmp_path, system, seed, steps):
     with watched.guest(tmp_path, system) as guest:
         guest.check("/tmp/tap &")
         guest.check(f"cd {watched.PARAMETERS}; echo 5 > starve; echo 1000 > poll; cd /")
         offer(guest, FRAMES_OFFERED, load=LOAD, flows=16, probe_every=5)
-        found = run(guest, seed, system, STEPS, tmp_path)
+        found = run(guest, seed, system, steps, tmp_path)
         guest.check(f"cd {watched.PARAMETERS}; echo 0 > starve; echo 0 > poll; cd /; kill %1")
         for port in guest.call("collect")["ports"]:
             assert port["corrupted"] == port["duplicated"] == port["left"]["bad_fcs"] == 0

@@ -195,7 +195,7 @@ SWITCHES = {  # settings of Linux, and the commands that undo them
 }
 
 
-@pytest.mark.parametrize("program", ["forward", "fib"])
+@pytest.mark.parametrize("program", ["forward", pytest.param("fib", marks=pytest.mark.slow)])
 def test_programs_follow_switches_of_routing(guest, tmp_path, program):
     """With a smaller MTU of the other port, or without routing, the same frames leave as without a
     program. The guest answers the same frames with ICMP errors."""

@@ -269,10 +269,7 @@ def test_settings_that_did_not_take_are_told(lab):
     with state.ready(lab, "napi").open() as session:
         for setting in (
             "-C rx-usecs 50 rx-frames-low 0",
-            "-C rx-usecs 50",
-            "-C adaptive-rx on",
             "-G rx 64 tx 0x80",
-            "-K gro on",
             "-K tx off gso off",
             "--set-priv-flags rx-napi off",
             "-A rx off",
@@ -280,9 +277,7 @@ def test_settings_that_did_not_take_are_told(lab):
             ethtool.choose(session, setting)
         for setting, says in (
             ("-C rx-usecs -1", "shows rx-usecs 50$"),
-            ("-G tx -1", "shows tx 128$"),
             ("-G rx 100", "shows rx 128$"),
-            ("-C rx-usecs 9999999999", "was rejected"),
             ("-K lro on", "was rejected"),
             ("-s speed none", "was rejected"),
         ):
