@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Commands that need no installation: help, the version, `about`, and the check of the command line.
+"""Commands that need no installation: help, version, `about`, and the check of a command line.
 
     python3 -m sim.lab.check WORDS
 
-The launcher runs it with the system's Python; nothing is written. Help and the version are printed. The
-check rejects a wrong command as the command itself would, with status 2; a right one prints nothing.
+The launcher runs this with the system's Python; nothing is written. Help and version are printed. The
+check rejects a wrong command like the command itself, with status 2; for a right one it prints nothing.
 Before a command runs, the command line imports only the standard library.
 """
 
 import signal
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-    # Until cli.guarded() says otherwise: Ctrl-C while all else is imported is no traceback.
+    # Until cli.guarded() runs: no traceback for Ctrl-C during the imports.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import sys
 import types
 from pathlib import Path
 
-# Of the launcher's own commands.
+# Options of the launcher's own commands.
 SETUP = """\
 usage: moderato setup
 
@@ -37,13 +37,13 @@ examples:
 
 
 def main(words: list[str]) -> int:
-    # As .venv has it: the package is the clone itself.
+    # As in .venv: the package is the clone itself.
     package = types.ModuleType("moderato")
     package.__path__ = [str(Path(__file__).parents[2])]
     sys.modules["moderato"] = package
     from moderato.sim.lab import cli
 
-    if words[:1] == ["about"]:  # also of a set-up that fails
+    if words[:1] == ["about"]:  # works without a complete set-up
         return cli.main(words)
     return cli.guarded(lambda: check(words, cli.parse))
 

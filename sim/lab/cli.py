@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The command line: what all commands have in common."""
+"""The command line: everything that all commands share."""
 
 import signal
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-    # Until main() says otherwise: Ctrl-C while all else is imported is no traceback.
+    # Until main() runs: no traceback for Ctrl-C during the imports.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import argparse
@@ -29,9 +29,9 @@ from .show import outputs
 from .show.errors import LabError, UsageError
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_stopped_by = signal.SIGINT  # of these
+_stopped_by = signal.SIGINT  # the last signal that stopped the command
 HELP = ("-h", "--help")
-VERBATIM = ("--ethtool",)  # their values may look like another option
+VERBATIM = ("--ethtool",)  # options whose values may look like another option
 STDOUT = 1
 
 USAGE = "usage: moderato COMMAND [OPTIONS]    moderato help COMMAND    moderato --version"
@@ -68,7 +68,7 @@ class Parser(argparse.ArgumentParser):
     """Rejects a command with one line instead of a page of usage."""
 
     def parse_args(self, words: list[str]) -> argparse.Namespace:
-        """Also where a value begins with -, as ethtool's options do."""
+        """Accepts values that begin with -, such as ethtool's options."""
         joined, rest = [], iter(words)
         for word in rest:
             value = next(rest, None) if word in VERBATIM else None
@@ -91,13 +91,13 @@ def run(words: list[str]) -> int:
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """The status of `work`. For its exceptions, and for output that cannot be written, print a line on
-    standard error and return its status."""
+    """The status of `work`. For an exception, or if output cannot be written, prints a line on standard
+    error and returns its status."""
     global _stopped_by
     _stopped_by = signal.SIGINT
     open_standard()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Names of files, and what the guest prints, leave as the octets that they came as.
+        # Names of files and the guest's output are printed as their original octets.
         sys.stdout.reconfigure(errors="surrogateescape")
     # Ignored signals stay ignored: nohup, and background jobs of a script.
     handlers = dict.fromkeys(STOPS, stop) | {signal.SIGTSTP: suspend}
@@ -112,7 +112,7 @@ def guarded(work: Callable[[], int]) -> int:
         except SystemExit:  # help or the version was printed
             print(end="", flush=True)
             raise
-        print(end="", flush=True)  # a full disk is an error now, not after the exit
+        print(end="", flush=True)  # reports a full disk now, not after the exit
         return status
     except (LabError, BuildError) as error:
         print(f"moderato: {error}", file=sys.stderr)
@@ -120,11 +120,11 @@ def guarded(work: Callable[[], int]) -> int:
     except OSError as error:
         place = error.filename or (outputs.STANDARD_OUTPUT if given_up() else "a file")
         if isinstance(error, BrokenPipeError) and place == outputs.STANDARD_OUTPUT:
-            return 128 + signal.SIGPIPE  # as programs do that a reader has left, without a word
+            return 128 + signal.SIGPIPE  # no message: the reader has closed the pipe
         print(f"moderato: {place}: {error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        before.clear()  # on to the exit, without a further signal's disturbance
+        before.clear()  # further signals do not disturb the exit
         print("moderato: stopped", file=sys.stderr)
         return 128 + _stopped_by
     finally:
@@ -137,9 +137,9 @@ def guarded(work: Callable[[], int]) -> int:
 
 
 def given_up() -> bool:
-    """Whether it is standard output that takes nothing; then what is left for it goes nowhere."""
+    """Whether standard output is closed or has no reader; its remaining content is then discarded."""
     gone = select.poll()
-    gone.register(STDOUT, 0)  # a pipe without a reader has an error; a closed descriptor, too
+    gone.register(STDOUT, 0)  # polls as an error: a pipe without a reader, or a closed descriptor
     try:
         print(end="", flush=True)
         return bool(gone.poll(0))
@@ -149,7 +149,7 @@ def given_up() -> bool:
 
 
 def stop(number: int, *_):
-    """Leave nothing running, whatever signal came; a second Ctrl-C does not disturb the cleaning."""
+    """End all that runs, for any signal; a second Ctrl-C does not disturb the clean-up."""
     global _stopped_by
     _stopped_by = number
     for each in STOPS:
@@ -158,7 +158,7 @@ def stop(number: int, *_):
 
 
 def tables_to_stderr(options) -> contextlib.AbstractContextManager:
-    """Tables go to standard error if a result goes to standard output, which then has nothing else."""
+    """Print tables to standard error if a result goes to standard output."""
     paths = [each for each in vars(options).values() if isinstance(each, Path)]
     if any(outputs.descriptor(path) == STDOUT for path in paths):
         return contextlib.redirect_stdout(sys.stderr)
@@ -168,7 +168,7 @@ def tables_to_stderr(options) -> contextlib.AbstractContextManager:
 def parse(words: list[str]) -> argparse.Namespace:
     """The options of a command, with `run`, the function that runs it.
 
-    Raises UsageError, or SystemExit when help or the version was asked for and printed.
+    Raises UsageError, or SystemExit after help or the version was printed.
     """
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
@@ -179,8 +179,8 @@ def parse(words: list[str]) -> argparse.Namespace:
     if "--version" in words:
         print(f"moderato {title()}")
         raise SystemExit
-    if name in commands.NAMES and set(HELP) & set(rest):  # whatever is wrong before it
-        print(parser(name).format_help(), end="")  # print_help() says nothing of a full disk
+    if name in commands.NAMES and set(HELP) & set(rest):  # even after a wrong option
+        print(parser(name).format_help(), end="")  # print_help() ignores a full disk
         raise SystemExit
     if name in commands.ALL and name not in commands.NAMES:
         raise UsageError(

@@ -17,9 +17,9 @@ from ..show.columns import sentence
 from . import litex_sim
 
 RUNS = 3
-FORWARDING = Trial("napi", 64, 100, 15000, 100)  # 0.1 s of overload: the CPU never rests
+FORWARDING = Trial("napi", 64, 100, 15000, 100)  # 0.1 s of overload: the CPU is never idle
 BOOT_CLOCKS = 20_000_000
-START_CLOCKS = 1_000_000  # measured apart: what starting the process costs
+START_CLOCKS = 1_000_000  # measured separately: the cost of starting the process
 
 
 def bench() -> int:
@@ -74,7 +74,7 @@ def forwarding_rate(ready: state.State) -> float:
 
 
 def restore_seconds(ready: state.State) -> float:
-    """From nothing to a frame that left the other port."""
+    """From the start of the process to the first frame that leaves the other port."""
     start = time.monotonic()
     with ready.open() as session:
         session.call(

@@ -14,7 +14,7 @@ from ..run.machine import machine
 
 
 def cluster(kib: int, ways: int, tlb: int, prediction: str) -> CpuConfig:
-    """Both caches with that many KiB, both TLBs with that many entries."""
+    """A CPU whose two caches have that many KiB, and whose two TLBs have that many entries."""
     return CpuConfig(
         icache=kib << 10,
         icache_ways=ways,
@@ -32,7 +32,7 @@ SECONDS = 0.1  # of simulated time, at full load: some hundred forwarded frames
 
 
 def measure(cpu: CpuConfig) -> list[str]:
-    """Boot and forward 64-byte frames; a table's row."""
+    """Boot and forward 64-byte frames; returns a row of the table."""
     of = machine(cpu=cpu)
     boot = state.booted(of).cycle()
     one = Trial(VARIANT, 64, 100, frames_for(SECONDS, 64, 100, 100), 100)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The same SoC in LiteX's stock simulator, to compare speeds: its own flow, C++ and default flags.
+"""The same SoC in LiteX's stock simulator, with its own flow, C++ and default flags: for bench.
 
-Only three things are added to the Verilog: the boot images (stock litex_sim cannot load them), and
-an end of the run after a number of clocks.
+Only three changes are made: the boot images are added to the Verilog (stock litex_sim cannot load
+them), and the run ends after a number of clocks.
 """
 
 import resource
@@ -34,7 +34,7 @@ endmodule
 
 
 def simulator(config: sim_soc.SimConfig, verilog: Path, images: list[tuple[Path, int]]) -> Path:
-    """Build it with all defaults of litex_sim. `verilog` is what soc_verilog made of `config`."""
+    """Build it with all defaults of litex_sim. `verilog`: what soc_verilog made from `config`."""
 
     def build(folder: Path):
         environment = verilator.environment()
@@ -66,7 +66,7 @@ def elaborate(folder: Path, config: sim_soc.SimConfig):
 
 
 def memories(folder: Path, config: sim_soc.SimConfig, images: list[tuple[Path, int]]):
-    """The boot images as $readmemh files: of RAM in 64-bit words, of the ROM in 32-bit words."""
+    """The boot images as $readmemh files: RAM in 64-bit words, ROM in 32-bit words."""
     ram, rom = [], []
     for file, address in images:
         content = file.read_bytes()

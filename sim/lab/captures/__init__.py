@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Capture files: read, written, rewritten for the bench, compared with what a router sends."""
+"""Capture files: reading, writing, rewriting for the bench, and comparing with a router's output."""

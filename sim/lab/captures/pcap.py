@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Captures of Ethernet frames: any that libpcap writes are read, one form is written.
+"""Captures of Ethernet frames: reads all that libpcap writes, and writes one format.
 
-All checks of captures are here. moderato-sim plays what `write` wrote, unchecked.
+All checks of captures are here: moderato-sim plays the files of `write` without further checks.
 """
 
 import struct
@@ -17,9 +17,9 @@ ETHERNET = 1  # link type
 ETHERNET_HEADER, MIN_FRAME, FCS = 14, 60, 4  # octets; the shortest frame without its FCS
 NANOSECONDS, SECOND = 0xA1B23C4D, 1_000_000_000
 UNITS = {0xA1B2C3D4: 1000, NANOSECONDS: 1}  # nanoseconds in a unit of the fraction, by magic number
-LAST = SECOND << 32  # nanoseconds since 1970, which is where pcap's times end
+LAST = SECOND << 32  # nanoseconds since 1970: the end of pcap's range of times
 PCAPNG = b"\n\r\r\n"
-# How files begin that users mistake for captures, and what to do.
+# The first octets of files that users mistake for captures, and what to do.
 GZIP, ZSTD = "is compressed: gunzip < {name} > NEW", "is compressed: unzstd < {name} > NEW"
 KUZNETZOV = "is Kuznetzov's variant of pcap: editcap -F nsecpcap {name} NEW"
 OTHERS = {
@@ -38,7 +38,7 @@ class Frame(NamedTuple):
     fcs: bytes = b""
 
     def on_wire(self) -> bytes:
-        """As it was there: with padding and FCS, which a host's own frames have after the capture."""
+        """The octets on the wire, with padding and FCS. Captures of a host's own frames lack both."""
         if self.fcs:
             return self.octets + self.fcs
         padded = self.octets.ljust(MIN_FRAME, b"\0")
@@ -46,13 +46,13 @@ class Frame(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A frame as a file has it; the lengths in octets."""
+    """A frame as the file has it; lengths in octets."""
 
     nanoseconds: int
     octets: bytes
     length: int  # on the wire
     link_type: int
-    fcs: int  # of the FCS, at the end of the octets
+    fcs: int  # length of the FCS at the end of the octets
 
 
 def read(path: Path) -> list[tuple[int, bytes]]:
@@ -88,11 +88,11 @@ def frames(path: Path) -> list[Frame]:
 
 
 class NoCapture(Exception):
-    """The file as a whole: why not, and what to do."""
+    """The file is not a capture. The message: the reason, and what to do."""
 
 
 class Unusable(Exception):
-    """The record after those that were read: why, and what to do."""
+    """A record cannot be read; those before it can. The message: the reason, and what to do."""
 
 
 def truncated(size: int) -> Unusable:
@@ -114,7 +114,7 @@ def _records(content: bytes) -> Iterator[Record]:
             f"is truncated: it ends inside its header, at octet {len(content)}; capture it again"
         )
     (link,) = struct.unpack_from(f"{order}I", content, 20)
-    # Bits 31:28 are the FCS's length in units of 16 bits, if bit 26 says so.
+    # Bits 31:28 are the FCS's length in units of 16 bits, if bit 26 is set.
     link_type, fcs = link & 0x03FF_FFFF, (link >> 28) * 2 if link & 1 << 26 else 0
     at = FILE_HEADER
     while at < len(content):

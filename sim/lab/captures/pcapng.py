@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Packets of pcapng files, as python-pcapng finds them."""
+"""Packets of pcapng files, read with python-pcapng."""
 
 import io
 import warnings
@@ -29,8 +29,8 @@ UNUSED = {block.magic_number for block in (NameResolution, InterfaceStatistics)}
 
 
 class UsedOptions(OptionsField):
-    """The library decodes each option, and raises an exception for text that is not UTF-8. Those that
-    nothing here uses are left out."""
+    """Decodes only the options in USED. The library decodes all of them, and raises an exception for
+    text that is not UTF-8."""
 
     def load(self, stream, endianness, seen=None):
         used = {option.code for option in self.options_schema if option.name in USED}
@@ -49,7 +49,7 @@ for _kind in (SectionHeader, InterfaceDescription, EnhancedPacket, ObsoletePacke
 
 
 class Scanner(FileScanner):
-    """Skips the blocks that nothing here uses, for the same reason."""
+    """Skips all blocks that this module does not read, for the same reason."""
 
     def _read_block(self, block_type: int) -> Block:
         if block_type in UNUSED:
@@ -60,9 +60,9 @@ class Scanner(FileScanner):
 def records(content: bytes) -> Iterator[Record]:
     """The frames of all sections and interfaces. Raises Unusable."""
     stream = io.BytesIO(content)
-    end = 0  # of the last whole block
+    end = 0  # offset of the end of the last whole block
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what the format does not like, and nobody has to mend
+        warnings.simplefilter("ignore")  # the library's warnings about files that it reads anyway
         try:
             for block in Scanner(stream):
                 end = stream.tell()
@@ -72,7 +72,7 @@ def records(content: bytes) -> Iterator[Record]:
             raise
         except TruncatedFile:
             pass
-        except Exception as error:  # what damage leads the library to has no end
+        except Exception as error:  # damaged files raise any exception in the library
             raise _damaged(reason(error)) from error
     if end < len(content):
         raise truncated(len(content)) if stream.tell() == len(content) else _damaged("too short")
@@ -99,8 +99,8 @@ def _record(block: Block) -> Record:
 
 
 def _nanoseconds(block: Block, interface: InterfaceDescription) -> int:
-    """Of its time stamp, exactly. Those of all interfaces begin with 1970."""
+    """The block's time stamp since 1970, calculated exactly."""
     (resolution,) = interface.options.get("if_tsresol", b"\x06")
-    units = (2 if resolution & 0x80 else 10) ** (resolution & 0x7F)  # in a second
+    units = (2 if resolution & 0x80 else 10) ** (resolution & 0x7F)  # units per second
     time = block.timestamp_high << 32 | block.timestamp_low
     return time * SECOND // units + interface.options.get("if_tsoffset", 0) * SECOND

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Maps a conversation of any two stations to the bench's two testers, for `replay --rewrite`.
+"""Maps a conversation between any two stations to the bench's two testers, for `replay --rewrite`.
 
-Frames of the first station enter at port 0, those of the other one at port 1. Checksums change by what
-the addresses change (RFC 1624), so a wrong checksum stays wrong by the same amount. Captures have two
-kinds of wrong checksums: those that a host leaves to its NIC, and those of first fragments, whose sum is
-over all fragments.
+Frames of the first station enter at port 0, frames of the second one at port 1. Checksums are updated by
+the difference of the addresses (RFC 1624), so a wrong checksum stays wrong by the same amount. Captures
+contain two kinds of wrong checksums: checksums that a host leaves to its NIC, and checksums of first
+fragments, which cover all fragments.
 """
 
 import struct
@@ -18,11 +18,11 @@ from ..run.stations import ROUTER, TESTER
 from .pcap import Frame
 from .router import ETHERNET_HEADER, IPV4, IPV4_HEADER, TAGS, VID, payload
 
-LENGTH, FRAGMENT, PROTOCOL, CHECKSUM, ADDRESSES = 2, 6, 9, 10, 12  # where they are in the header
-OFFSET = 0x1FFF  # of a fragment, without its flags
+LENGTH, FRAGMENT, PROTOCOL, CHECKSUM, ADDRESSES = 2, 6, 9, 10, 12  # offsets in the IPv4 header
+OFFSET = 0x1FFF  # mask of the fragment's offset, without the flags
 ICMP, TCP, UDP, DCCP, UDP_LITE = 1, 6, 17, 33, 136
-SUMMED = {TCP: 16, UDP: 6, DCCP: 6, UDP_LITE: 6}  # where the checksum is that covers the addresses
-ICMP_ERRORS = {3, 4, 5, 11, 12}  # they quote the header that they are about (RFC 792)
+SUMMED = {TCP: 16, UDP: 6, DCCP: 6, UDP_LITE: 6}  # offsets of the checksums that cover the addresses
+ICMP_ERRORS = {3, 4, 5, 11, 12}  # types that quote the header of the packet that failed (RFC 792)
 KINDS = {0x0806: "ARP", 0x86DD: "IPv6"}  # by EtherType
 
 Ends = tuple[bytes, bytes]  # two IPv4 addresses
@@ -34,13 +34,13 @@ class Rewritten:
 
     ends: tuple[str, str]  # the capture's addresses, in the order of the bench's ports
     entered: list[list[Frame]] = field(default_factory=lambda: [[], []])  # by port
-    left_out: Counter = field(default_factory=Counter)  # frames that can't be mapped, by what they are
-    quoting: int = 0  # ICMP errors: the header in them has the capture's addresses
+    left_out: Counter = field(default_factory=Counter)  # number of frames that cannot be mapped, by kind
+    quoting: int = 0  # ICMP errors: the header that they quote keeps the capture's addresses
 
 
 def rewrite(captures: Sequence[Sequence[Frame]]) -> Rewritten | None:
-    """Rewrite captures by port. If the second one is empty, both ends' frames are in the first. None if
-    no two stations exchange IPv4."""
+    """Rewrite captures, one for each port. If the second one is empty, the first has the frames of both
+    stations. None if no two stations exchange IPv4."""
     ends = _ends(captures)
     if not ends:
         return None
@@ -53,7 +53,7 @@ def rewrite(captures: Sequence[Sequence[Frame]]) -> Rewritten | None:
                 made.left_out[_kind(frame)] += 1
                 continue
             port = ends.index(between[0])
-            if all(captures) and port != capture:  # it left there
+            if all(captures) and port != capture:  # a frame that the router sent
                 made.left_out[f"that enter at port {port}"] += 1
                 continue
             made.quoting += _quotes(frame)
@@ -62,8 +62,8 @@ def rewrite(captures: Sequence[Sequence[Frame]]) -> Rewritten | None:
 
 
 def _ends(captures: Sequence[Sequence[Frame]]) -> Ends | None:
-    """The two stations with the most frames between them. The first one is that of port 0: it begins, or
-    with two captures, this order has the most frames in the capture of their port."""
+    """The two stations with the most frames between them, the station of port 0 first. With one capture,
+    the station that sends first. With two, the order in which more frames match their capture's port."""
     counts = [Counter(filter(None, map(_between, frames))) for frames in captures]
     together = sum(
         (Counter({min(ends, _back(ends)): count}) for each in counts for ends, count in each.items()),
@@ -83,7 +83,7 @@ def _back(ends: Ends) -> Ends:
 
 
 def _between(frame: Frame) -> Ends | None:
-    """Source and destination, if it is IPv4 from one station to another."""
+    """Source and destination of an IPv4 unicast frame, else None."""
     start = _packet(frame)
     if start is None:
         return None
@@ -96,7 +96,7 @@ def _between(frame: Frame) -> Ends | None:
 
 
 def _packet(frame: Frame) -> int | None:
-    """Where an IPv4 packet begins that has a whole header, or None."""
+    """Offset of the IPv4 packet if its header is whole, else None."""
     start = payload(frame.octets)
     if start is None or len(frame.octets) < start + IPV4_HEADER:
         return None
@@ -107,7 +107,7 @@ def _packet(frame: Frame) -> int | None:
 
 
 def _kind(frame: Frame) -> str:
-    """A frame's kind, in words."""
+    """The kind of a frame, for messages."""
     if between := _between(frame):
         return "IPv4 between {} and {}".format(*sorted(map(IPv4Address, between)))
     (kind,) = struct.unpack_from(">H", frame.octets, ETHERNET_HEADER - 2)
@@ -120,7 +120,7 @@ def _kind(frame: Frame) -> str:
 
 
 def _transport(frame: Frame) -> tuple[int, int] | None:
-    """Protocol and place of what follows the IPv4 header. None without one, and in a later fragment."""
+    """Protocol and offset of the IPv4 payload. None if there is none, and for later fragments."""
     start = _packet(frame)
     if start is None:
         return None
@@ -138,7 +138,7 @@ def _quotes(frame: Frame) -> bool:
 
 
 def _mapped(frame: Frame, port: int) -> Frame:
-    """From the tester at a port to the one at the other, by the router's address at this port."""
+    """The frame as from the tester at `port` to the tester at the other port, through the router."""
     octets, start = bytearray(frame.octets), _packet(frame)
     assert start is not None, "rewrite() maps IPv4 packets only"
     octets[:12] = _mac(ROUTER[port].mac) + _mac(TESTER[port].mac)
@@ -151,7 +151,7 @@ def _mapped(frame: Frame, port: int) -> Frame:
         case (protocol, at) if protocol in SUMMED:
             end = start + struct.unpack_from(">H", octets, start + LENGTH)[0]
             place = at + SUMMED[protocol]
-            without = protocol == UDP and octets[place : place + 2] == b"\0\0"  # RFC 768
+            without = protocol == UDP and octets[place : place + 2] == b"\0\0"  # no checksum (RFC 768)
             if place + 2 <= min(end, len(octets)) and not without:
                 sums.append(place)
     for place in sums:
@@ -160,7 +160,7 @@ def _mapped(frame: Frame, port: int) -> Frame:
             value = value or 0xFFFF
         struct.pack_into(">H", octets, place, value)
     fcs = frame.fcs
-    if fcs:  # a CRC is linear: it changes by what the octets' change
+    if fcs:  # CRC is linear: the FCS changes by the CRC of the difference of the octets
         fcs = struct.pack(
             "<I", struct.unpack("<I", fcs)[0] ^ zlib.crc32(frame.octets) ^ zlib.crc32(octets)
         )
@@ -168,7 +168,7 @@ def _mapped(frame: Frame, port: int) -> Frame:
 
 
 def changed(checksum: int, before: bytes, after: bytes) -> int:
-    """RFC 1624, equation 3: a checksum when some of the words that it covers have changed."""
+    """RFC 1624, equation 3: the checksum after some of the words that it covers have changed."""
     words = f">{len(before) // 2}H"
     total = (~checksum & 0xFFFF) + sum(~word & 0xFFFF for word in struct.unpack(words, before))
     total += sum(struct.unpack(words, after))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""An IPv4 router's changes to a frame (RFC 1812), to recognise forwarded frames in a capture."""
+"""The changes that an IPv4 router makes to a frame (RFC 1812): to find forwarded frames in a capture."""
 
 import struct
 from collections import Counter
@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 ETHERNET_HEADER, IPV4_HEADER, TAG = 14, 20, 4  # octets
 IPV4 = 0x0800
-TAGS = 0x8100, 0x88A8  # IEEE 802.1Q: of customers, of services
-VID = 0x0FFF  # of a tag's control information; 0 is a priority and no VLAN
+TAGS = 0x8100, 0x88A8  # IEEE 802.1Q: customer tag, service tag
+VID = 0x0FFF  # mask of the VLAN in a tag's control information; VLAN 0 is a priority only
 
 
 Source = tuple[int, Sequence[bytes]]  # a port, and frames that entered there
 
 
 def forwarded(sources: Sequence[Source], left: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
-    """For each source, the frames that left with a router's changes. Frames without FCS; `left`: by
-    port.
+    """For each source, the frames that left with a router's changes. Frames have no FCS; `left`: a list
+    of frames for each port.
 
-    A frame that left belongs to one source: the first one at another port that still lacks it, else the
-    port where it left. Addresses of the Ethernet header are not compared: they depend on the next hop.
+    Each frame that left is assigned to one source. Sources at other ports that still lack the frame come
+    first, then the port where it left. MAC addresses are not compared: they depend on the next hop.
     """
     expected = [Counter(packet(frame, hops=1) for frame in frames) for _, frames in sources]
     found = [[] for _ in sources]
@@ -36,8 +36,8 @@ def forwarded(sources: Sequence[Source], left: Sequence[Sequence[bytes]]) -> lis
 
 
 def packet(frame: bytes, hops: int) -> bytes | None:
-    """The IPv4 packet in a frame after `hops` routers, less padding and what a router may write into
-    (checksum, options), or None."""
+    """The IPv4 packet in a frame after `hops` routers, without padding and without the fields that a
+    router may change (checksum, options), or None."""
     start = payload(frame)
     ip = frame[start or 0 :]
     if start is None or len(ip) < IPV4_HEADER:
@@ -51,8 +51,8 @@ def packet(frame: bytes, hops: int) -> bytes | None:
 
 
 def payload(frame: bytes) -> int | None:
-    """Where the IPv4 packet begins, or None if there is none. Linux takes tags without a VLAN off, of
-    either kind and however many, and drops frames of a VLAN for which it has no interface."""
+    """Offset of the IPv4 packet, or None if there is none. Linux removes tags with VLAN 0, of either
+    kind and any number, and drops frames of a VLAN for which it has no interface."""
     at = ETHERNET_HEADER
     while len(frame) >= at:
         (kind,) = struct.unpack_from(">H", frame, at - 2)

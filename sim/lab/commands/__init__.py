@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The commands of `moderato`, a file each. A file's docstring begins the command's help.
+"""The commands of `moderato`, one file each. Its docstring is the beginning of the command's help.
 
     EXAMPLES          words after its name
     options(parser)   its options
-    check(options)    rejects options that do not go together, if there are any (UsageError)
+        check(options)    rejects options that exclude each other (UsageError); optional
     run(options)      runs it; returns the exit status: 0, or 1 for a failure
 
-A command imports what it runs when it runs, so that a wrong one fails at once. Before that, it imports
-only Python's own modules: in a clone, nothing may be installed yet.
+A command imports its implementation only when it runs, so that a wrong one fails at once. Before that,
+it imports only the standard library: in a new clone, nothing else is installed.
 """
 
 from moderato.toolchain.project import IS_CLONE
@@ -35,7 +35,7 @@ LAB = (
 )
 DESIGN = ("verilog", "node", "example", "bitstream", "area", "mutate", "export", "series")
 
-# Commands that need no clone. The wheel has their imports at the top (test_wheel.py).
+# Commands that need no clone. In the wheel, their imports are at the top (test_wheel.py).
 INSTALLED = ("verilog", "node", "about")
 
 ALL = (*LAB, *DESIGN)

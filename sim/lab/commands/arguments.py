@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Values of the command line: from words to checked values, or a UsageError that says why not."""
+"""Values of the command line: converts words to checked values, or raises a UsageError."""
 
 import argparse
 import difflib
@@ -19,20 +19,20 @@ from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
 from ..wave.triggers import FUNCTION
 from ..wave.triggers import KINDS as TRIGGERS
 
-STUDIES = ("forward", "rfc2544", "tcp", "strategies", "harts")  # of published.py
+STUDIES = ("forward", "rfc2544", "tcp", "strategies", "harts")  # those in published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)  # Mb/s
-MIN_LOAD = 0.001  # percent: at 100 Mb/s 3 frames of 64 bytes in 2 s
-MAX_FRAMES = 100_000_000  # at 100 Mb/s a day of simulation
+MIN_LOAD = 0.001  # percent: 3 frames of 64 bytes in 2 s at 100 Mb/s
+MAX_FRAMES = 100_000_000  # a day of simulation at 100 Mb/s
 COMPARED = ("forward", "profile", "tcp")
 OUTPUTS = ("--json", "--pcap", "--folded", "--flame-graph", "--help", "-h")
 RFC2544 = ("throughput", "latency", "loss", "burst", "recovery", "reset")
 MAX_PHASES = 16
-MAX_OCTETS = 1 << 30  # of a transfer, or of a buffer
-MAX_SETTING = 400  # characters: the guest's shell takes no line of a thousand
+MAX_OCTETS = 1 << 30  # in a transfer or a buffer
+MAX_SETTING = 400  # characters: the guest's shell rejects lines of a thousand
 MIN_PACE, MAX_PACE = 0.0001, 1000
-MAX_BOXES, MAX_DELAY = 2, 20_000  # ns: 4 km of fibre; moderato-sim takes 10 000 cycles
-MAX_CYCLES = 100_000_000  # of a wave
+MAX_BOXES, MAX_DELAY = 2, 20_000  # ns: 4 km of fibre; moderato-sim accepts 10 000 cycles
+MAX_CYCLES = 100_000_000  # in a wave
 MIN_RESOLUTION, MAX_RESOLUTION = 0.1, 10.0  # percent
 
 
@@ -42,23 +42,23 @@ def variant(word: str) -> str:
 
 
 def variant_list(words: str) -> list[str]:
-    """`all`, which are the paper's, or names with commas between them; each once, in the order
-    given."""
+    """`all` (the paper's variants), or names separated by commas; duplicates are removed, the order is
+    kept."""
     return _known_list(words, KNOWN, "variant", VARIANTS)
 
 
 def fast_list(words: str) -> list[str]:
-    """As `variant_list`; also those that forward past the stack."""
+    """As `variant_list`, also with the variants that bypass the stack."""
     return _known_list(words, ALL, "variant", VARIANTS)
 
 
 def rfc2544_tests(words: str) -> list[str]:
-    """`all`, or some of RFC 2544's tests; as `variant_list`."""
+    """`all`, or some of RFC 2544's tests, as `variant_list`."""
     return _known_list(words, RFC2544, "test", RFC2544)
 
 
 def strategy_list(words: str) -> list[str]:
-    """`all`, or names with commas between them; each once, in the order given."""
+    """`all`, or names separated by commas; duplicates are removed, the order is kept."""
     return _known_list(words, STRATEGIES, "strategy", STRATEGIES)
 
 
@@ -84,7 +84,7 @@ def board(word: str) -> str:
 
 
 def _known(word: str, known: Collection[str], what: str, else_: str = "") -> str:
-    """else_: what to do with a word that is like none of them."""
+    """else_: advice if no known word resembles it."""
     if word in known:
         return word
     close = difflib.get_close_matches(word, known, n=1)
@@ -108,20 +108,20 @@ def frame_size(word: str) -> int:
 
 
 def frame_sizes(words: str) -> list[int]:
-    """Frame sizes with commas between them; each once, in the order given."""
+    """Frame sizes separated by commas; duplicates are removed, the order is kept."""
     return list(dict.fromkeys(frame_size(word) for word in words.split(",")))
 
 
 def load(word: str) -> int | float:
     """Percent of the line rate."""
     percent = _number(word, "a number of percent")
-    if not MIN_LOAD <= percent <= 100:  # also rejects nan
+    if not MIN_LOAD <= percent <= 100:  # also rejects NaN
         raise argparse.ArgumentTypeError(f"{word}: a load is {MIN_LOAD} to 100 percent of the line rate")
     return int(percent) if percent == int(percent) else percent
 
 
 def loads(words: str) -> list[int | float]:
-    """Loads with commas between them; each once, in the order given."""
+    """Loads separated by commas; duplicates are removed, the order is kept."""
     return list(dict.fromkeys(load(word) for word in words.split(",")))
 
 
@@ -135,7 +135,7 @@ def frames(word: str) -> int:
 
 
 def seconds(word: str) -> float:
-    """Simulated time, at most a minute: RFC 2544's trials are not longer."""
+    """Simulated time, at most 60 s: RFC 2544's trials are not longer."""
     value = _number(word, "a number of seconds")
     if not 0 < value <= 60:
         raise argparse.ArgumentTypeError(f"{word}: give more than 0 and at most 60 seconds")
@@ -150,7 +150,7 @@ def link(word: str) -> int:
 
 
 def clock(word: str) -> int:
-    """MHz of the SoC."""
+    """The SoC's clock in MHz."""
     rate = _integer(word, "a whole number of MHz")
     if not MIN_CLOCK <= rate <= MAX_CLOCK:
         raise argparse.ArgumentTypeError(f"{rate}: the SoC's clock is {MIN_CLOCK} to {MAX_CLOCK} MHz")
@@ -158,12 +158,12 @@ def clock(word: str) -> int:
 
 
 def links(words: str) -> list[int]:
-    """Line rates with commas between them; each once, in the order given."""
+    """Line rates separated by commas; duplicates are removed, the order is kept."""
     return list(dict.fromkeys(link(word) for word in words.split(",")))
 
 
 def directions(words: str) -> list[str]:
-    """`all`, or directions with commas between them; each once, in the order given."""
+    """`all`, or directions separated by commas; duplicates are removed, the order is kept."""
     return _known_list(words, DIRECTIONS, "direction", DIRECTIONS)
 
 
@@ -185,7 +185,7 @@ def octets(word: str) -> int:
 
 
 def octets_list(words: str) -> list[int]:
-    """Numbers of octets with commas between them; each once, in the order given."""
+    """Numbers of octets separated by commas; duplicates are removed, the order is kept."""
     return list(dict.fromkeys(octets(word) for word in words.split(",")))
 
 
@@ -220,7 +220,7 @@ def streams(word: str) -> int:
 
 
 def seeds(words: str) -> list[int]:
-    """Numbers that the placer starts from, with commas between them; each once."""
+    """Placement seeds separated by commas; duplicates are removed."""
     return list(dict.fromkeys(_seed(word) for word in words.split(",")))
 
 
@@ -252,7 +252,7 @@ def compared(words: str) -> list[str]:
 
 
 def ethtool(words: str) -> str:
-    """A setting, in ethtool's words without the interface."""
+    """A setting in ethtool's words, without the interface."""
     try:
         option, *values = shlex.split(words)
     except ValueError:
@@ -283,7 +283,7 @@ def ethtool(words: str) -> str:
 
 
 def resolution(word: str) -> float:
-    """Percent of a rate."""
+    """A search's resolution, in percent of the rate."""
     percent = _number(word, "a number of percent")
     if not MIN_RESOLUTION <= percent <= MAX_RESOLUTION:
         raise argparse.ArgumentTypeError(
@@ -316,7 +316,7 @@ def occurrence(word: str) -> int:
 
 
 def trigger(word: str) -> str:
-    """What a wave waits for: KIND:PORT, KIND, or function:NAME."""
+    """A wave's trigger: KIND:PORT, KIND, or function:NAME."""
     kind, colon, what = word.partition(":")
     if kind == FUNCTION:
         if not what:
@@ -331,7 +331,7 @@ def trigger(word: str) -> str:
 
 
 def rooms(words: str) -> list[str]:
-    """Names of rooms with commas between them; each once. The SoC has them or not."""
+    """Names of rooms separated by commas; duplicates are removed. The SoC decides which exist."""
     if not re.fullmatch(r"[a-z0-9.]+(,[a-z0-9.]+)*", words):
         raise argparse.ArgumentTypeError(f"{words!r} is not a list of rooms, such as mac0.rx,cpu0")
     return list(dict.fromkeys(words.split(",")))
@@ -355,7 +355,7 @@ def boxes(word: str) -> int:
 
 
 def delay(word: str) -> int:
-    """ns of a wire."""
+    """The wire's delay in ns."""
     value = _integer(word, "a whole number of ns")
     if not 0 <= value <= MAX_DELAY:
         raise argparse.ArgumentTypeError(f"{word}: the delay of a wire is 0 to {MAX_DELAY} ns")

@@ -57,7 +57,7 @@ def options(parser):
 
 
 def check(options):
-    """Reject what cannot be built, before anything is installed."""
+    """Reject boards and options that cannot be built, before anything is installed."""
     small = (
         f"the memory of {options.board} is too small for Linux, and the program that runs without it "
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The path to the tools in the folder of the gateware's tests."""
+"""Access to the tools in the folder of the gateware's tests."""
 
 import sys
 
@@ -7,5 +7,5 @@ from moderato.toolchain.project import ROOT
 
 
 def importable():
-    """Lets their packages be imported, as pytest does."""
+    """Add their folder to the import path, as pytest does."""
     sys.path.insert(0, str(ROOT / "cocotb-tests"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 import argparse
 import dataclasses
@@ -52,11 +52,11 @@ def add_machine(
     fast: bool = False,
     without: str = "needed but with --nic liteeth",
 ):
-    """Options for the variant (or `several`), the NIC, and the `kernel` if that can be chosen.
+    """Add options of the system: variant (or `several`), NIC, and `kernel` if there is a choice.
 
-    offload: whether the NIC may be the one with all options; reports know variants only.
-    fast: whether variants may forward past Linux' stack.
-    without: what help says of leaving the one variant out.
+    offload: whether the NIC with all options is allowed; reports know only variants.
+    fast: whether variants that bypass Linux' stack are allowed.
+    without: the part of the help about a missing --variant.
     """
     if several:
         also = f"; past the stack, with --kernel {XDP} for all of them: {', '.join(FAST)}"
@@ -246,7 +246,7 @@ def add_json(parser: ArgumentParser):
 
 
 def add_runner(parser: ArgumentParser):
-    """Where trials run that are kept, and where."""
+    """Where trials run whose records are kept, and the file of records."""
     parser.add_argument(
         "--scheduler",
         type=arguments.scheduler,
@@ -261,17 +261,17 @@ def add_runner(parser: ArgumentParser):
     )
 
 
-Named = tuple[str, Path | None]  # an option, and the file or folder that it names
+Named = tuple[str, Path | None]  # an option, and its file or folder
 
 
 def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
-    """Reject a result that would replace an input or another result, or follow it into the same pipe or
-    descriptor."""
+    """Reject a result that would replace an input or another result, or be written to the same pipe or
+    descriptor as another one."""
     known = []
     for each in (*inputs, *results):
         name, path = each
         if path is None or path.is_char_device() and outputs.descriptor(path) is None:
-            continue  # /dev/null takes from several
+            continue  # /dev/null accepts several
         for other, earlier in known if each in results else []:
             if same(path, earlier):
                 raise UsageError(f"{name} and {other} are the same file or folder, {path}; name another")
@@ -279,7 +279,7 @@ def require_distinct(inputs: Sequence[Named], results: Sequence[Named]):
 
 
 def same(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same place, even if nothing is there yet."""
+    """Whether two paths lead to the same file, even if it does not exist yet."""
     numbers = [outputs.descriptor(path) for path in (one, other)]
     if any(number is not None for number in numbers):
         return numbers[0] == numbers[1]
@@ -288,7 +288,7 @@ def same(one: Path, other: Path) -> bool:
 
 
 def nic(options) -> str:
-    """The chosen NIC, or the one with flows if the variant needs it."""
+    """The chosen NIC, or the NIC with flows if the variant needs it."""
     if "offload" not in (options.variant or []):
         return options.nic
     if options.nic not in (MODERATO, FLOWS):
@@ -299,7 +299,7 @@ def nic(options) -> str:
 
 
 def kernel(options) -> str:
-    """The chosen one; the one that has what forwards past the stack, where a variant does."""
+    """The chosen kernel, or the kernel that a variant needs to bypass the stack."""
     chosen = [name for name in options.variant or [] if name in FAST]
     if not chosen:
         return options.kernel
@@ -331,15 +331,15 @@ def system(options) -> System:
 
 
 def require_system(options):
-    """Reject options of the machine that do not go together."""
+    """Reject options of the system that exclude each other."""
     variants(options)
     system(options)
 
 
 def request(study: type, options, **more):
-    """A study's request, a dataclass. Options fill the fields of their names; `more` comes first.
+    """A study's request, a dataclass. Options fill the fields with their names; `more` has precedence.
 
-    An option that was not given leaves its field's default.
+    A field without an option keeps its default.
     """
     given = vars(options) | {"system": system, "variants": variants, "traffic": traffic, "where": where}
     made = {}
@@ -360,7 +360,7 @@ def where(options) -> Where:
 
 
 def variants(options) -> list[str]:
-    """The chosen variants; without a choice all that the NIC has."""
+    """The chosen variants, by default all of the NIC."""
     if options.variant and options.nic == LITEETH:
         raise UsageError(
             "--variant is a strategy of Moderato's driver, LiteEth's has only one; "
@@ -376,7 +376,7 @@ def variants(options) -> list[str]:
 
 
 def require_polled(names: Sequence[str], spread: str):
-    """Reject a way to spread polls for variants that do not poll."""
+    """Reject a way to spread polls if a variant does not poll."""
     if LITEETH in names and spread == IPI:
         raise UsageError(f"--spread {spread} needs Moderato's driver; leave --nic {LITEETH} out")
     without = [name for name in names if name in KNOWN and KNOWN[name].rx == RX_INTERRUPT]
@@ -388,7 +388,7 @@ def require_polled(names: Sequence[str], spread: str):
 
 
 def variant(options) -> str:
-    """The one variant that has to be chosen, if there is a choice."""
+    """The chosen variant. Rejects a missing one if there is a choice."""
     if options.nic != LITEETH and not options.variant:
         raise UsageError(f"a --variant is needed (known: {NAMES})")
     chosen, *_ = variants(options)

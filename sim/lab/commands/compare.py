@@ -32,7 +32,7 @@ def options(parser):
 
 
 def check(options):
-    # Resolved: /dev/stdin is the file that it names, not a descriptor of what runs here.
+    # Resolved now: in the commands that this one starts, /dev/stdin is another file.
     files = [
         (side, Path(word).resolve())
         for side, word in (("A", options.A), ("B", options.B))

@@ -15,9 +15,9 @@ EXAMPLES = (
     "linux-smp",
 )
 
-REST = "OPTIONS"  # any number of words; of others there has to be one each
+REST = "OPTIONS"  # any number of words; all other placeholders stand for one word
 
-# By name: the program in examples/, the words that it takes, and what it is.
+# By name: the program in examples/, the words that it accepts, and a description.
 PROGRAMS = {
     "litex-sim": (
         "litex-sim/echo.py",
@@ -71,7 +71,7 @@ def check(options):
 
 
 def run(options) -> int:
-    """Does not return: the example takes this process over, and ends it as its own."""
+    """Does not return: this process becomes the example."""
     from moderato.toolchain import verilator
 
     program, *_ = PROGRAMS[options.name]

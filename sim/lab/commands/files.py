@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Values of the command line that are files or plain text: as arguments.py, but without the lab."""
+"""Values of the command line that are files or plain text. Unlike arguments.py, needs no lab."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from ..show import outputs
 
 
 def text(word: str) -> str:
-    """Words that go into a file."""
+    """Text that is written into a file."""
     try:
         word.encode()
     except UnicodeEncodeError:
@@ -19,9 +19,9 @@ def text(word: str) -> str:
 
 
 def input_file(word: str) -> Path:
-    """A file to read; its content is checked by what reads it.
+    """A file to read. The reader checks its content.
 
-    The file behind /dev/stdin and the like: a simulator has other descriptors of these names.
+    /dev/stdin and the like are resolved to their file: a simulator's descriptors are different.
     """
     path = Path(word).absolute()
     if outputs.descriptor(path) is not None and path.is_file():
@@ -34,7 +34,7 @@ def input_file(word: str) -> Path:
 
 
 def _instead_of_file(path: Path) -> str:
-    """Describes a path that names no file, and the remedy."""
+    """Describes a path that is no file, and the remedy."""
     if path.is_dir():
         return "is a folder; name a file"
     if path.is_fifo() or path.is_socket():
@@ -47,7 +47,7 @@ def _instead_of_file(path: Path) -> str:
 
 
 def input_files(words: str) -> list[Path]:
-    """Files to read, with commas between them."""
+    """Files to read, separated by commas."""
     return list(dict.fromkeys(input_file(word) for word in words.split(",")))
 
 
@@ -60,8 +60,8 @@ def input_folder(word: str) -> Path:
 
 
 def output_file(word: str) -> Path:
-    """A file that will be written, `-` for standard output: it must be possible now, not after
-    minutes. Links are followed."""
+    """A file to write; `-` is standard output. Checks now, not after minutes, that it can be written.
+    Links are followed."""
     path = outputs.STDOUT if word == "-" else Path(word).absolute()
     target = outputs.final(path)
     if target is None:
@@ -84,7 +84,7 @@ def output_file(word: str) -> Path:
 
 
 def wave_file(word: str) -> Path:
-    """An output file with the end that viewers know, next to which others are written."""
+    """An output file whose suffix viewers know, next to which others are written."""
     path = output_file(word)
     if path.suffix != ".fst" or path.exists() and not path.is_file():
         raise argparse.ArgumentTypeError(f"{word} is not a regular file with a name that ends in .fst")
@@ -92,7 +92,7 @@ def wave_file(word: str) -> Path:
 
 
 def streamed_file(word: str) -> Path:
-    """An output file that another program writes while it runs: also a named pipe."""
+    """An output file that another program writes while it runs; may be a named pipe."""
     path = output_file(word)
     if outputs.final(path) is None:
         raise argparse.ArgumentTypeError(
@@ -103,7 +103,7 @@ def streamed_file(word: str) -> Path:
 
 
 def kept_file(word: str) -> Path:
-    """An output file that is read again."""
+    """An output file that is read again later."""
     path = output_file(word)
     if outputs.final(path) is None or path.exists() and not path.is_file():
         raise argparse.ArgumentTypeError(
@@ -113,7 +113,7 @@ def kept_file(word: str) -> Path:
 
 
 def output_folder(word: str) -> Path:
-    """A folder that results go to; it is made if its parent exists."""
+    """A folder for results; it is created if its parent exists."""
     if word == "-":
         raise argparse.ArgumentTypeError("- is standard output, which takes no folder; name one")
     path = Path(word).absolute()
@@ -128,7 +128,7 @@ def output_folder(word: str) -> Path:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether files can be made there: root may write to folders of /proc, without effect."""
+    """Whether files can be created there. Root may write to folders of /proc, without effect."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return True

@@ -20,7 +20,7 @@ EXAMPLES = (
     "--replay session --from 95000000 --until 97000000 --folded stacks",
 )
 
-MACHINE = ("nic", "kernel", "hz", "harts", "spread", "memory", "clock")  # that a recording has, too
+MACHINE = ("nic", "kernel", "hz", "harts", "spread", "memory", "clock")  # also in a recording
 
 
 def options(parser):
@@ -148,7 +148,7 @@ def run(options) -> int:
 
 
 def require_together(options):
-    """Reject options of a session with those of a replay."""
+    """Reject options of a session together with --replay."""
     from ..cli import parser  # which imports the commands
 
     if options.begin is not None and not options.folded:
@@ -174,7 +174,7 @@ def require_together(options):
 
 
 def require_of_two(options):
-    """Reject options of two boxes for one, or for a recording, which says how many there were."""
+    """Reject options for two boxes if there is one, or in a replay: the recording has the number."""
     if options.boxes == 1 or options.replay:
         if options.boxes > 1:
             raise UsageError(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`moderato results`: docs/data, docs/tables.md and docs/figures again, on one clean commit.
 
-The steps are commands of moderato; each study can be made again by itself. Results are kept in the build
+The steps are commands of moderato, and each study can be run separately. Results are kept in the build
 cache, in a folder for the commit and its machines. Ctrl-C loses only the running trials. The files of
-docs are replaced when all of it is there.
+docs are replaced when all results are complete.
 """
 
 import contextlib
@@ -27,31 +27,31 @@ from ..show import outputs
 from ..show.errors import LabError
 from ..show.progress import duration
 
-PROFILES, FORWARD = FOLDERS = "profiles", "forward"  # of a run, and of docs/data
-KEPT = "*.json"  # of these, in docs; timelines are in the run's report only
+PROFILES, FORWARD = FOLDERS = "profiles", "forward"  # folders of a run, and of docs/data
+KEPT = "*.json"  # copied to docs; timelines are only in the run's report
 
 
 @dataclass(frozen=True)
 class Step:
     minutes: float  # on two idle cores
-    command: str  # {trials}: the file of records; {profiles}, {forward}: folders for all else
+    command: str  # {trials}: the file of records; {profiles}, {forward}: folders for other results
 
 
 RFC2544 = "rfc2544 --results {trials}"
 LITEETH = f"{RFC2544} --nic liteeth"
 TCP, RECEIVER = "tcp --results {trials}", "receiver --results {trials}"
 ALL = "original,tx-128,tx-off,napi,napi-tx-128,napi-tx-off,napi-full,adaptive-hw"
-# `make forward`'s first table; the same with the Versa's clock and memory, and without Linux' patch.
+# `make forward`'s first table; the same with the Versa's clock and memory; and without Linux' patch.
 FORWARD_STUDY = (
     Step(3, "forward --frame-size 64 --json {forward}/lab.json"),
     Step(5, "forward --frame-size 64 --memory dram --clock 84 --json {forward}/versa.json"),
     Step(3, "forward --frame-size 64 --kernel stock --json {forward}/stock.json"),
 )
 RFC2544_STUDY = (
-    # Where each frame has its interrupt, the phase between the ports moves a throughput by 12 %.
+    # With an interrupt for each frame, the phase between the ports moves a throughput by 12 %.
     Step(28, f"{RFC2544} --variant original,tx-128,tx-off --phases 3"),
     Step(8, f"{RFC2544} --variant napi,napi-tx-128,napi-tx-off"),
-    # LiteEth's driver copies: the time is a line over the size, and four sizes are enough.
+    # LiteEth's driver copies: the time is linear in the size, and four sizes are enough.
     Step(11, f"{LITEETH} --frame-size 64,256,512,1518"),
     Step(0.7, f"{RFC2544} --test loss --frame-size 512 --load 100"),
     Step(6, f"{RFC2544} --test loss --frame-size 64 --load 100,30,12,6,4,3,2,1"),
@@ -61,7 +61,7 @@ RFC2544_STUDY = (
     Step(1, f"{LITEETH} --test loss --frame-size 256 --load 100,15,8,4"),
     Step(9, f"{RFC2544} --test burst,recovery,reset --frame-size 64"),
     Step(4, f"{LITEETH} --test burst,recovery,reset --frame-size 64"),
-    # Near the throughput of each.
+    # Loads near each variant's throughput.
     Step(
         1,
         "profile --variant original,tx-128,tx-off --load 2.6 --json {profiles}/interrupt-per-frame.json",
@@ -77,7 +77,7 @@ TCP_STUDY = (
     Step(18, f"{TCP} --variant {ALL} --link 100,1000"),
     Step(1, f"{TCP} --variant napi-full --link 1000 --direction through --kernel netfilter"),
     Step(1, f"{TCP} --variant napi-full --link 1000 --direction through --kernel conntrack"),
-    # It holds two frames: what comes after those is lost, and the sender waits for a timer.
+    # LiteEth holds two frames: it drops those after them, and the sender waits for a timer.
     Step(1, f"{TCP} --nic liteeth --direction in --socket 4096 --bytes 1000000"),
     Step(1, f"{TCP} --nic liteeth --direction out --link 1000 --bytes 1000000"),  # 100: docs/tcp.md
     Step(1, f"{TCP} --nic liteeth --direction through --window 2896 --bytes 1000000"),
@@ -87,15 +87,16 @@ TCP_STUDY = (
 
 
 def harts() -> Iterator[Step]:
-    """Two harts in each way, and one where the other studies do not have the same.
+    """Two harts with each way to spread the work, and one hart where no other study has that trial.
 
-    Combinations without news are left out. With all frames at one port, `pinned` and `threaded` have one
-    busy hart, as `common` has. Only `rps` and `ipi` look at streams. `queues` is of another NIC.
+    Combinations that repeat another result are omitted. With all frames at one port, `pinned` and
+    `threaded` have one busy hart, like `common`. Only `rps` and `ipi` depend on streams. `queues` needs
+    another NIC.
     """
     udp = f"{RFC2544} --test throughput --variant napi-tx-off"
     tcp = f"{TCP} --variant napi-full --link 1000"
     through = f"{tcp} --direction through --kernel conntrack"
-    # What one has: more in flight than a ring holds is lost.
+    # The ring of one hart limits it: frames beyond the ring are lost.
     shared = "--connections 4 --bytes 1000000 --window 65536"
     ways = {spread: f" --harts 2 --spread {spread}" for spread in SPREADS if spread != QUEUES}
     for way in ways.values():
@@ -113,7 +114,7 @@ def harts() -> Iterator[Step]:
         yield Step(1, f"{tcp} --direction in,out{ways[spread]}")
 
 
-# Each takes less than an hour and a half, and has a file of records in docs/data, or a folder.
+# Each takes less than an hour and a half. Its results are a file of records in docs/data, or a folder.
 STUDIES = {
     "forward": FORWARD_STUDY,
     "rfc2544": RFC2544_STUDY,
@@ -124,7 +125,7 @@ STUDIES = {
 
 
 def results(studies: Mapping[str, Sequence[Step]] = STUDIES, docs: Path = ROOT / "docs") -> int:
-    """Run what is left of some studies, then replace their files of `docs`; returns the exit status."""
+    """Run the remaining steps, then replace the studies' files in `docs`; returns the exit status."""
     folder = run_folder(clean_commit())
     for name in FOLDERS:
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -137,7 +138,7 @@ def results(studies: Mapping[str, Sequence[Step]] = STUDIES, docs: Path = ROOT /
     todo = [(study, step) for study, step in plan if step.command not in done]
     begun, planned = time.monotonic(), 0.0
     for number, (study, step) in enumerate(todo):
-        # As slow as the steps so far were, once they say something.
+        # Scaled by how long the steps have taken so far.
         pace = (time.monotonic() - begun) / planned if planned > 120 else 1
         left = duration(60 * pace * sum(each.minutes for _, each in todo[number:]))
         print(
@@ -154,7 +155,7 @@ def results(studies: Mapping[str, Sequence[Step]] = STUDIES, docs: Path = ROOT /
 
 
 def clean_commit() -> str:
-    """The commit that all of it is made on. Raises LabError if files differ from it."""
+    """The commit that the results are made on. Raises LabError if files differ from it."""
     changed = project.uncommitted()
     if changed is None:
         raise LabError("published figures name their commit; run this in a clone, with git")
@@ -168,7 +169,7 @@ def clean_commit() -> str:
 
 
 def run_folder(commit: str) -> Path:
-    """Where a run of these machines is kept; makes all that they are built from."""
+    """The folder of a run of these machines; builds all their inputs."""
     machines = [
         machine(system=System(nic)).conditions["machine"]
         for nic in (variants.MODERATO, variants.LITEETH)
@@ -177,7 +178,7 @@ def run_folder(commit: str) -> Path:
 
 
 class Done:
-    """The commands that have ended well, a line of a file each."""
+    """The commands that have succeeded, one on each line of a file."""
 
     def __init__(self, file: Path):
         self.file = file
@@ -196,7 +197,7 @@ def records_of(study: str) -> str:
 
 
 def run(step: Step, trials: Path, folder: Path):
-    """Run a command of moderato; its tables go to log.txt."""
+    """Run a command of moderato; its tables are written to log.txt."""
     from ..cli import parse
 
     options = parse(
@@ -205,7 +206,7 @@ def run(step: Step, trials: Path, folder: Path):
             for word in step.command.split()
         ]
     )
-    options.patient = True  # the plan says how long each step takes
+    options.patient = True  # the plan already announced how long each step takes
     with open(folder / "log.txt", "a") as log, contextlib.redirect_stdout(log):
         print(f"$ moderato {step.command}\n")
         status = options.run(options)
@@ -220,8 +221,8 @@ def run(step: Step, trials: Path, folder: Path):
 
 
 def publish(studies: Iterable[str], folder: Path, docs: Path):
-    """Replace what `docs` has of them: data, tables, figures. Raises LabError if all of it together
-    is no single run."""
+    """Replace data, tables and figures of these studies in `docs`. Raises LabError if the results
+    together are not of a single run."""
     data = docs / "data"
     made = {study: file for study in studies if (file := folder / records_of(study)).exists()}
     together = [made.get(study, data / f"{records_of(study)}.gz") for study in STUDIES]
@@ -248,5 +249,5 @@ def publish(studies: Iterable[str], folder: Path, docs: Path):
 
 
 def made_folders(folder: Path) -> list[str]:
-    """Which of its folders a run has put something into."""
+    """The folders of a run that have content."""
     return [name for name in FOLDERS if any((folder / name).iterdir())]

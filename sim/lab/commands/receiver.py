@@ -35,5 +35,5 @@ def check(options):
 def run(options) -> int:
     from ..receiver.study import Request, receiver
 
-    chosen, *_ = common.variants(options)  # the first one is as the paper's driver
+    chosen, *_ = common.variants(options)  # the first variant is the paper's driver
     return receiver(common.request(Request, options, variant=chosen))

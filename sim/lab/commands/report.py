@@ -9,7 +9,7 @@ EXAMPLES = (
     "--results mine.jsonl --output mine.html --markdown mine.md --figures figures",
 )
 
-PROFILES = ("*.json", "*.svg", "*.pftrace")  # what is read of a folder, as report/profiles.py does
+PROFILES = ("*.json", "*.svg", "*.pftrace")  # the files of a folder that report/profiles.py reads
 
 
 def options(parser):

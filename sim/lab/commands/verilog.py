@@ -14,11 +14,11 @@ EXAMPLES = (
     "--phy mii --sys-clk-freq 75e6 --dma wishbone32 --bus wishbone --output build",
 )
 
-# Of integrate/standalone.py, whose tables of these names have LiteX's classes.
+# In integrate/standalone.py, tables of these names have LiteX's classes as values.
 PHYS = ("gmii", "mii")
 DMAS = ("axi64", "axi32", "wishbone64", "wishbone32")
 BUSES = ("axi-lite", "wishbone")
-OF_JUMBO = ("rx_fifo_order", "tx_fifo_order")  # which --jumbo sets
+OF_JUMBO = ("rx_fifo_order", "tx_fifo_order")  # options that --jumbo sets
 
 
 def options(parser):
@@ -58,7 +58,7 @@ def options(parser):
 
 
 def check(options):
-    """Options of a MAC that can be, before anything is installed or made."""
+    """Reject impossible options before anything is installed or built."""
     try:
         MACOptions(**of_mac(options))
     except ValueError as error:
@@ -92,17 +92,17 @@ def run(options) -> int:
 
 
 def of_mac(options) -> dict:
-    """The given options of MACOptions."""
+    """The options of MACOptions that the user gave."""
     return {name: value for name in OPTIONS if (value := getattr(options, name)) is not None}
 
 
 def flag(name: str) -> str:
-    """An option of MACOptions as it is called here."""
+    """The command's option for a field of MACOptions."""
     return f"--{name.replace('_', '-')}"
 
 
 def in_flags(error: ValueError) -> str:
-    """A message of MACOptions, with options as the command line spells them."""
+    """A message of MACOptions, with the command's names of options."""
     names = "|".join([*OPTIONS, "sys_clk_freq"])
     return re.sub(rf"(^| needs | and )({names})\b", lambda found: found[1] + flag(found[2]), str(error))
 

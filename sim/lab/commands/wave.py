@@ -18,7 +18,7 @@ OF_TRIALS = {
     "--streams": "streams",
     "--one-way": "one_way",
 }
-COMMANDS = "rx-completed"  # the trigger where no frames are known
+COMMANDS = "rx-completed"  # the default trigger of a command: its frames are unknown
 TRIGGER, BEFORE, AFTER, CYCLES = "frame-in:0", 1_000, 20_000, 20_000
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Commits, each in a worktree of its own, and the same command in all of them.
+"""Runs the same command on several commits, each in a worktree of its own.
 
 Builds are kept by content, so each commit builds only its changes.
 """
@@ -24,19 +24,19 @@ LAUNCHER = PACKAGE = "moderato"
 
 
 def commit(word: str) -> str | None:
-    """The commit that a word names in this clone, in full; None if there is none."""
+    """The full hash of the commit that a word names in this clone, or None."""
     found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{word}^{{commit}}")
     return found.stdout.strip() if found.returncode == 0 else None
 
 
 def subject(commit: str) -> str:
-    """Its short name, and what it says of itself."""
+    """A commit's short hash and its subject."""
     return _git("log", "-1", "--format=%h %s", commit).stdout.strip()
 
 
 @contextlib.contextmanager
 def worktrees(commits: Sequence[str | None]) -> Iterator[list[Path]]:
-    """A folder with the files of each commit, gone when the block ends; None is this clone itself."""
+    """A folder with the files of each commit, removed when the block ends; None is this clone itself."""
     with tempfile.TemporaryDirectory(prefix="moderato-compare-") as work:
         folders = [Path(work, str(number), "clone") for number in range(len(commits))]
         try:
@@ -56,7 +56,7 @@ def worktrees(commits: Sequence[str | None]) -> Iterator[list[Path]]:
 
 def _git(*words) -> subprocess.CompletedProcess:
     try:
-        # In a session of its own: Ctrl-C does not leave half a worktree.
+        # In a session of its own: Ctrl-C does not leave an incomplete worktree.
         return subprocess.run(
             ["git", "-C", ROOT, *words], text=True, capture_output=True, start_new_session=True
         )
@@ -67,7 +67,7 @@ def _git(*words) -> subprocess.CompletedProcess:
 
 
 def run(folders: Sequence[Path], words: Sequence[str], results: Sequence[Path]) -> list[int]:
-    """Run a command of `moderato` in all of them at once, with --json to `results`; their statuses."""
+    """Run a command of `moderato` in all at once, with --json to `results`; returns their statuses."""
     processes = []
     try:
         for folder, result in zip(folders, results):
@@ -79,7 +79,7 @@ def run(folders: Sequence[Path], words: Sequence[str], results: Sequence[Path]) 
         for reader in readers:
             reader.start()
         for reader in readers:
-            reader.join()  # until its process has said all
+            reader.join()  # until its process has closed its output
         return [process.wait() for process in processes]
     finally:
         for process in processes:
@@ -91,13 +91,13 @@ def run(folders: Sequence[Path], words: Sequence[str], results: Sequence[Path]) 
 
 
 def _start(folder: Path, words: Sequence[str]) -> subprocess.Popen:
-    """With this clone's Python packages if the commit wants the same ones, else with its own."""
-    environment = {**os.environ, "MODERATO_CACHE": str(cache_root())}  # which may be relative
+    """Start it with this clone's Python packages if the commit requires the same, else with its own."""
+    environment = {**os.environ, "MODERATO_CACHE": str(cache_root())}  # the path may be relative
     command = [str(folder / LAUNCHER)]
     if folder != ROOT and _requirements(folder) == _requirements(ROOT):
         command = [str(VENV / "bin" / "python"), "-m", "moderato.sim.lab.cli"]
-        environment["PYTHONPATH"] = str(_importable(folder))  # before the clone that is installed
-    # Ctrl-C reaches only us. In a session of its own, SIGTSTP would not stop it.
+        environment["PYTHONPATH"] = str(_importable(folder))  # searched before the installed clone
+    # Ctrl-C reaches only this process. In a session of its own, a child would ignore SIGTSTP.
     return follow(
         subprocess.Popen(
             [*command, *words],
@@ -126,7 +126,7 @@ def _requirements(folder: Path) -> tuple:
 
 
 def _importable(folder: Path) -> Path:
-    """A folder from which a checkout is imported: links, as pyproject.toml has its packages."""
+    """A folder from which a checkout can be imported: links, laid out as in pyproject.toml."""
     place = folder.parent / "python"
     (place / PACKAGE).mkdir(parents=True)
     for package, path in _pyproject(folder)["tool"]["setuptools"]["package-dir"].items():

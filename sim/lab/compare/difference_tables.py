@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The differences as text: a line for each figure that is not the same."""
+"""The differences as text: a line for each figure that differs."""
 
 from collections.abc import Sequence
 
 from ..show.columns import columns, sentence
 from .figures import Pairs, figures, functions, kind, words
 
-SHOWN = 12  # functions that moved
-LEAST = 0.5  # cycles per frame or segment, from which on a function has moved
+SHOWN = 12  # functions with the largest differences
+LEAST = 0.5  # cycles per frame or segment: smaller differences are not shown
 APART = (
     "version",
     "kernel",
@@ -15,11 +15,11 @@ APART = (
     "compiler",
     "cpu",
     "memory_bytes",
-)  # conditions that a reader wants to know
+)  # conditions that are shown to the reader
 
 
 def render(names: Sequence[str], pairs: Pairs) -> str:
-    """names: of A and of B."""
+    """names: of the two sides."""
     lines = [sentence(f"{side}: {name}", 3) for side, name in zip("AB", names)]
     if not pairs.pairs:
         return "\n".join([*lines, "", sentence("No result of A has the settings of one of B.")]) + "\n"
@@ -48,7 +48,7 @@ def render(names: Sequence[str], pairs: Pairs) -> str:
 
 
 def _conditions(pairs: Pairs) -> dict[str, tuple]:
-    """Of the first pair: what it was made on, where that is not the same."""
+    """The conditions in which the first pair differs."""
     _, *both = pairs.pairs[0]
     a, b = (result.get("conditions", {}) for result in both)
     return {
@@ -78,14 +78,14 @@ def _values(a: float | None, b: float | None) -> list[str]:
 
 
 def _number(value: float, like: float) -> str:
-    """Whole if it is a count, else as exact as it helps."""
+    """A whole number for a count, else rounded to a useful precision."""
     if value == int(value) and like == int(like):
         return str(int(value))
     return f"{value:.{1 if max(abs(value), abs(like)) >= 10 else 3}f}"
 
 
 def _moved(name: str, a: dict, b: dict) -> list[str]:
-    """The functions that moved most, if both results have some."""
+    """The functions with the largest differences, if both results have functions."""
     of_a, of_b = functions(a), functions(b)
     if not of_a or not of_b:
         return []
@@ -117,7 +117,7 @@ def _moved(name: str, a: dict, b: dict) -> list[str]:
 
 
 def as_json(names: Sequence[str], pairs: Pairs) -> list[dict]:
-    """All figures of each pair, [of A, of B], the same ones, too."""
+    """All figures of each pair, [A, B], including equal ones."""
     return [
         {
             "name": name,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The parts of a --json result to compare: its settings, its figures, its functions."""
+"""The comparable parts of a --json result: settings, figures, functions."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 from ..run.system import IDEAL
 from ..show.errors import UsageError, reason
 
-# Settings of any command's result. A result may lack some.
+# Settings that any command's result may have.
 SETTINGS = (
     "variant",
     "setting",
@@ -40,11 +40,11 @@ SETTINGS = (
     "memory",
 )
 LATENCY = ("min", "median", "p99", "max")
-LARGEST = 1e30  # more than any figure, and no infinity
+LARGEST = 1e30  # larger than any figure, and finite
 
 
 def read(path: Path) -> list[dict]:
-    """The results in a file; a UsageError says what else it is."""
+    """The results in a file. Raises a UsageError for other content."""
     try:
         found = json.loads(path.read_text())
     except (ValueError, RecursionError):  # no JSON, no UTF-8, or deeper than any result
@@ -69,7 +69,7 @@ def read(path: Path) -> list[dict]:
 
 
 def require_figures(result: dict):
-    """What is missing, or is something else than a figure, is found now. Raises what Python does."""
+    """Calculate all figures, to find missing and wrong values. Raises Python's exceptions."""
     settings(result)
     for name, value in (*figures(result).items(), *functions(result).items()):
         if not -LARGEST < value < LARGEST:
@@ -77,7 +77,7 @@ def require_figures(result: dict):
 
 
 def kind(result) -> str | None:
-    """Which command's figures it has."""
+    """The command that made a result, by its figures."""
     fields = result if isinstance(result, dict) else {}
     for name, needed in (
         ("profile", {"terms", "causes", "functions", "window"}),
@@ -90,15 +90,15 @@ def kind(result) -> str | None:
 
 
 def settings(result: dict) -> dict[str, str]:
-    """By name, as words. The NIC and the memory are among the conditions; a profile's `memory` is how
-    that was used."""
+    """Settings by name, as words. NIC and memory are among the conditions; a profile's `memory` is the
+    use of the memory port."""
     made = result.get("conditions", {})
     known = made | result | ({"memory": made.get("memory", IDEAL)} if made else {})
     return {
         name: _word(known[name])
         for name in SETTINGS
         if name in known and not isinstance(known[name], dict)
-    }  # a trial's window is no setting
+    }  # a trial's window is not a setting
 
 
 def _word(value) -> str:
@@ -110,7 +110,7 @@ def _word(value) -> str:
 
 
 def figures(result: dict) -> dict[str, float]:
-    """By name, in the order in which people read them; what was not measured is left out."""
+    """Figures by name, in reading order, without those that were not measured."""
     found = {"profile": _of_profile, "transfer": _of_transfer}.get(kind(result) or "", _of_trial)(result)
     return {name: value for name, value in found.items() if value is not None}
 
@@ -194,7 +194,7 @@ def _of_profile(result: dict) -> dict:
 
 
 def _divisor(result: dict) -> int:
-    """Frames, or segments, that cycles are divided by."""
+    """The number of frames or segments by which cycles are divided."""
     if kind(result) == "profile":
         window = result["window"]
         return window.get("forwarded") or max(1, window.get("received", 0))
@@ -202,7 +202,7 @@ def _divisor(result: dict) -> int:
 
 
 def functions(result: dict) -> dict[str, float]:
-    """Cycles of each function by itself, per frame or segment; of profiles."""
+    """A profile's cycles of each function itself, per frame or segment."""
     found = result.get("functions") or result.get("profile", {}).get("functions", {})
     return {name: cycles / _divisor(result) for name, cycles in found.items()}
 
@@ -211,9 +211,9 @@ def functions(result: dict) -> dict[str, float]:
 
 
 class Pairs:
-    """Results of A next to those of B with the same settings.
+    """Pairs of results of A and B with the same settings.
 
-    What is one thing in all of A, and another in all of B, is what is compared: `between`.
+    `between`: the setting that is compared, with one value in all of A and another in all of B.
     """
 
     def __init__(self, a: Sequence[dict], b: Sequence[dict]):
@@ -238,8 +238,8 @@ class Pairs:
         alike = [name for name in values if name not in self.between]
         self.telling = [name for name in alike if len(values[name][0] | values[name][1]) > 1]
         self.common = {name: min(values[name][0]) for name in alike if name not in self.telling}
-        self.pairs = []  # (name, of A, of B)
-        self.alone = {"A": [], "B": []}  # names of those that have no pair
+        self.pairs = []  # (name, result of A, result of B)
+        self.alone = {"A": [], "B": []}  # names of results without a pair
         waiting = [(self._key(result), result) for result in b]
         for result in a:
             other = next((each for each in waiting if each[0] == self._key(result)), None)
@@ -255,13 +255,13 @@ class Pairs:
         return tuple(known.get(name, "none") for name in self.telling)
 
     def _name(self, result: dict) -> str:
-        """The settings that distinguish a result from the others of its file."""
+        """The settings by which a result differs from the others of its file."""
         known = settings(result)
         return ", ".join(words(name, known[name]) for name in self.telling if name in known)
 
 
 def words(name: str, value: str) -> str:
-    """A setting for people: some say by themselves what they are."""
+    """A setting for people, without its name where the value explains itself."""
     units = {
         "frame_bytes": "{} bytes",
         "load_percent": "{} %",

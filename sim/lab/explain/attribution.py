@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A profile as table 5 would have it: cycles per frame by term, per variant; also as JSON."""
+"""A profile in the form of the paper's table 5: cycles per frame by term and variant; also as JSON."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ CAUSES = {
     "tlb": "page-table walks",
     "idle": "waiting for an interrupt",
 }
-USES = {  # of the memory port by a client, as sim/harness/README.md names them
+USES = {  # how a client uses the memory port, by the names of sim/harness/README.md
     "beats": "words of 8 octets, a cycle each",
     "behind": "cycles in which its word waited for another client's",
     "stalled": "cycles in which its word waited, and no word was taken",
 }
-SHOWN = 10  # functions of which a variant's cost is listed
+SHOWN = 10  # functions that are listed for each variant
 
 
 def by_term(profile: Profile) -> dict[str, Counter]:
-    """The window's cycles, by term and cause: all of them, each once."""
+    """The window's cycles by term and cause; each cycle counts once."""
     found = {term.name: Counter() for term in (*TERMS, *SEVERAL)}
     for stack in profile.stacks:
         busy = Counter(stack.causes)
@@ -43,7 +43,7 @@ def by_term(profile: Profile) -> dict[str, Counter]:
 
 
 def by_hart(profile: Profile) -> list[tuple[str, Profile]]:
-    """The profile of each hart, with a name for its column."""
+    """The profile of each hart, with the name of its column."""
     variant = profile.result.trial.variant
     harts = sorted({stack.hart for stack in profile.stacks})
     if len(harts) < 2:
@@ -66,7 +66,7 @@ def enabled(profile: Profile) -> Counter:
 
 
 def by_cause(profile: Profile) -> Counter:
-    """The window's cycles, by what they were spent on."""
+    """The window's cycles by cause."""
     found = Counter()
     for stack in profile.stacks:
         found.update(stack.causes)
@@ -74,7 +74,7 @@ def by_cause(profile: Profile) -> Counter:
 
 
 def by_function(profile: Profile, term: str | None = None) -> Counter:
-    """Cycles of each function by itself, without what it calls and without WFI."""
+    """Cycles of each function itself, without its callees and without WFI."""
     found = Counter()
     for stack in profile.stacks:
         if term in (None, term_of(stack.functions)):
@@ -83,7 +83,7 @@ def by_function(profile: Profile, term: str | None = None) -> Counter:
 
 
 def per_frame(cycles: dict[str, int], frames: int) -> dict[str, int]:
-    """Cycles by name as whole cycles per frame that sum to the whole's (largest remainders)."""
+    """Whole cycles per frame by name, rounded so that they add up to the total (largest remainders)."""
     exact = {name: Fraction(count, frames) for name, count in cycles.items()}
     whole = {name: int(value) for name, value in exact.items()}
     missing = round(sum(exact.values())) - sum(whole.values())
@@ -92,7 +92,7 @@ def per_frame(cycles: dict[str, int], frames: int) -> dict[str, int]:
 
 
 def by_client(profile: Profile) -> dict[str, dict[str, float]]:
-    """Cycles of the memory port per frame: by what clients did, and by client."""
+    """Cycles of the memory port per frame: by kind of use, then by client."""
     divisor = frames(profile)[0]
     return {
         use: {client: uses[use] / divisor for client, uses in profile.memory.items()} for use in USES
@@ -109,7 +109,7 @@ def frames(profile: Profile) -> tuple[int, str]:
 
 
 def render(profiles: Sequence[Profile]) -> str:
-    """Tables of terms and of causes, a column per variant and hart; then each one's costliest."""
+    """Tables of terms and causes, a column per variant and hart; then the costliest functions."""
     trial = profiles[0].result.trial
     ports = [
         _memory_port(use, profiles)
@@ -155,7 +155,7 @@ def _table(
 
 
 def _memory_port(use: str, profiles: Sequence[Profile]) -> list[str]:
-    """A line for each client, a column per variant; only of clients that did it."""
+    """A line for each client that uses the port in this way, a column per variant."""
     figures = [by_client(each)[use] for each in profiles]
     rows = [
         [client, *(f"{each.get(client, 0):.1f}" for each in figures), ""]
@@ -194,7 +194,7 @@ def _facts(profiles: Sequence[Profile]) -> list[list[str]]:
 
 
 def _costliest(name: str, profile: Profile) -> list[str]:
-    """A line for each of the functions that take the most, and for those of no term."""
+    """A line for each of the costliest functions, then for the costliest functions without a term."""
     divisor = frames(profile)[0]
     functions, others = by_function(profile), by_function(profile, OTHER)
     found = [f"{count / divisor:7.0f} {name}" for name, count in functions.most_common(SHOWN)]
@@ -208,7 +208,7 @@ def _costliest(name: str, profile: Profile) -> list[str]:
 
 
 def as_json(profile: Profile) -> dict:
-    """Whole cycles of the window, so that every sum is exact; of all harts, and of each of several."""
+    """Whole cycles of the window, so that all sums are exact: of all harts together, then of each."""
     trial, harts = profile.result.trial, by_hart(profile)
     return {
         "variant": trial.variant,

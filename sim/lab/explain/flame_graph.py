@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Profiles as one flame graph (Gregg 2016) in SVG: width is cycles, colour is the term.
 
-A column per variant side by side, each with the same width; the outermost function is at the
-bottom. Hovering over a function shows what it costs. In a browser, the graph is as wide as the window, a
-click zooms, and functions can be searched.
+Variants are columns of the same width; the outermost function is at the bottom. Hovering over a function
+shows its cost. In a browser, the graph is as wide as the window, a click zooms, and functions can be
+searched.
 """
 
 import html
@@ -16,9 +16,9 @@ from .attribution import frames
 from .stacks import Profile
 from .terms import IDLE, OTHER, TERMS, term_of
 
-WIDTH, ROW, TOP, LETTER = 1600, 17, 60, 6.6  # pixels; a letter's mean width
-NARROWEST = 0.3  # pixels below which a function is not drawn
-SCRIPT = Path(__file__).with_name("flame_graph.js")  # of the report, too
+WIDTH, ROW, TOP, LETTER = 1600, 17, 60, 6.6  # pixels; LETTER: a letter's mean width
+NARROWEST = 0.3  # pixels: narrower functions are not drawn
+SCRIPT = Path(__file__).with_name("flame_graph.js")  # also part of the report
 TOOLS = Path(__file__).with_name("flame_tools.js")
 BEGIN, END = "<!-- tools -->", "<!-- end of tools -->"
 COLOURS = dict(
@@ -45,7 +45,7 @@ COLOURS = dict(
 
 @dataclass
 class Node:
-    """A function with all its callers; `cycles` include those of what it calls."""
+    """A function with all its callers; `cycles` include those of its callees."""
 
     term: str
     cycles: int = 0
@@ -75,7 +75,7 @@ def tree(profile: Profile) -> Node:
 
 
 def render(profiles: Sequence[Profile]) -> str:
-    """One SVG document, which requests nothing; without its scripts it shows the same."""
+    """One SVG document without external references; without its scripts it shows the same."""
     trees = [tree(each) for each in profiles]
     height = TOP + ROW * max(root.depth() for root in trees) + 8
     width = WIDTH / len(profiles)
@@ -108,7 +108,7 @@ def render(profiles: Sequence[Profile]) -> str:
 
 
 def _tools() -> str:
-    """A field to search with, and the scripts."""
+    """A search field and the scripts."""
     return f'''<style>.hit rect {{ fill: #d0f; }} input, button {{ font: inherit; }}</style>
 <foreignObject class="tools" x="{WIDTH - 500}" y="2" width="500" height="26">
 <div xmlns="http://www.w3.org/1999/xhtml"><input type="search" placeholder="Find functions"/>
@@ -120,7 +120,7 @@ def _tools() -> str:
 
 
 def without_tools(svg: str) -> str:
-    """A graph for a page that has its own."""
+    """The graph for a page that has its own search field and scripts."""
     return re.sub(f"{BEGIN}.*{END}\n?", "", svg, flags=re.DOTALL)
 
 
@@ -138,7 +138,7 @@ def _legend() -> list[str]:
 def _boxes(
     name: str, node: Node, total: int, divisor: tuple[int, str], x: float, width: float, y: int
 ) -> Iterator[str]:
-    """The function's box, then those of what it calls on top of it, by name."""
+    """The function's box, then those of its callees above it, by name."""
     if width < NARROWEST:
         return
     about = html.escape(

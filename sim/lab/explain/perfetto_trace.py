@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes a trace that ui.perfetto.dev opens: tracks in groups, with slices, instants, counts.
+"""Writes a trace for ui.perfetto.dev: tracks in groups, with slices, instants and counters.
 
 Times are nanoseconds. Slices of a track must nest.
 """
@@ -7,7 +7,7 @@ Times are nanoseconds. Slices of a track must nest.
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor, TrackEvent
 from perfetto.trace_builder.proto_builder import TraceProtoBuilder
 
-SEQUENCE = 1  # of packets: all are of one writer
+SEQUENCE = 1  # all packets have the same writer
 
 
 class Trace:
@@ -19,7 +19,7 @@ class Trace:
         self._flows: dict[str, int] = {}
 
     def track(self, name: str, group: int | None = None, counter: bool = False) -> int:
-        """A new track, or a group if others name it; they are shown in the order they are made."""
+        """Add a track, or a group for other tracks; they are shown in the order of these calls."""
         self._tracks += 1
         descriptor = self._builder.add_packet().track_descriptor
         descriptor.uuid, descriptor.name = self._tracks, name
@@ -32,21 +32,21 @@ class Trace:
         return self._tracks
 
     def slice(self, track: int, begin: int, end: int, name: str, flow: str = "", **details: int | str):
-        """Slices that begin together are given outermost first; arrows join those of a `flow`."""
+        """If slices begin together, add the outer ones first. Arrows join slices of the same `flow`."""
         if flow:
             details = {"flow": self._flows.setdefault(flow, len(self._flows) + 1), **details}
         self._events.append((begin, TrackEvent.TYPE_SLICE_BEGIN, track, name, details))
         self._events.append((end, TrackEvent.TYPE_SLICE_END, track, "", {}))
 
     def count(self, track: int, time: int, value: int):
-        """A counter's value from then on."""
+        """Add a counter's value from this time on."""
         self._events.append((time, TrackEvent.TYPE_COUNTER, track, "", {"value": value}))
 
     def instant(self, track: int, time: int, name: str, **details: int | str):
         self._events.append((time, TrackEvent.TYPE_INSTANT, track, name, details))
 
     def bytes(self) -> bytes:
-        # At one time, slices end before others begin; otherwise the order is as given.
+        # At equal times, slices end before others begin; otherwise the order of the calls is kept.
         for time, kind, track, name, details in sorted(
             self._events, key=lambda event: (event[0], event[1] != TrackEvent.TYPE_SLICE_END)
         ):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato profile`: what each packet costs, by the terms of the paper's table 5.
+"""`moderato profile`: the cost of each packet, by the terms of the paper's table 5.
 
 The simulator charges every cycle of the trial's window, its steady state, to one call stack of the
 guest. The guest is unchanged and does not notice.
@@ -26,18 +26,18 @@ from .stacks import Profile, fold, read
 
 @dataclass(frozen=True)
 class Request:
-    """A trial of each variant that is profiled, and what is written of it."""
+    """A trial of each profiled variant, and the files to write."""
 
-    variants: Sequence[str]  # of the system's NIC (variants.NICS)
+    variants: Sequence[str]  # one or more of the NIC's (variants.NICS)
     frame_bytes: int  # with the FCS
     load_percent: float  # of the line rate, into each port
-    seconds: float  # simulated, in which frames are offered
+    seconds: float  # simulated time in which frames are offered
     link_mbps: int = 100
     folded: Path | None = None
     flame_graph: Path | None = None
     json: Path | None = None
     system: System = System()
-    patient: bool = False  # also if it takes hours
+    patient: bool = False  # accept trials that take hours
 
     def trials(self) -> list[Trial]:
         frames = frames_for(self.seconds, self.frame_bytes, self.load_percent, self.link_mbps)
@@ -98,7 +98,7 @@ def profile(wanted: Request) -> int:
 def run(
     one: Trial, ready: state.State, functions: list[symbols.Symbol], progress: Callable[[float], None]
 ) -> Profile:
-    """A trial as trial.run() makes it, and where its window's cycles went."""
+    """A trial like trial.run()'s, with the profile of its window."""
     start = time.monotonic()
     of = ready.machine
     report = reporter(progress, of.sys_clk_hz, one.seconds)
@@ -114,7 +114,7 @@ def run(
 
 
 def counts(reply: dict) -> Counter:
-    """The events in the window of a trial, at all ports."""
+    """The events of all ports in a trial's window."""
     found = Counter()
     for port in reply["ports"]:
         events = port["window_events"]

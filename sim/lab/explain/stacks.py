@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Call stacks of the guest with the cycles that the simulator charged to them."""
+"""The guest's call stacks, with the cycles that the simulator charged to them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from ..measure.results import Result
 
 @dataclass(frozen=True)
 class Stack:
-    """Cycles in which a hart was in the last of some functions, called by the one before, ..."""
+    """Cycles that a hart spent in the last of these functions, each called by its predecessor."""
 
     functions: tuple[str, ...]
-    causes: Counter  # cycles by what they were spent on, as sim/harness/README.md names them
-    enabled: int  # cycles of these with interrupts enabled
-    entries: int = 0  # how often the last one was entered
+    causes: Counter  # cycles by cause, named as in sim/harness/README.md
+    enabled: int  # the part of these cycles with interrupts enabled
+    entries: int = 0  # number of entries into the last function
     hart: int = 0
 
     @property
@@ -26,18 +26,18 @@ class Stack:
 
 @dataclass(frozen=True)
 class Profile:
-    """Of the window of a trial."""
+    """The profile of a trial's window."""
 
     result: Result
     stacks: list[Stack]
     counts: Counter  # in the window: forwarded, received, rx_interrupts, tx_interrupts
-    memory: dict[str, dict[str, int]]  # cycles of its port by client, and what the client did
+    memory: dict[str, dict[str, int]]  # cycles of the memory port by client and kind of use
 
 
 def read(file: Path) -> list[Stack]:
-    """The stacks that moderato-sim wrote, in its order: callers come before what they call.
+    """The stacks that moderato-sim wrote, in its order: callers before callees.
 
-    Those of a second hart are in a file of its own, next to the first one's.
+    Stacks of a second hart are in a second file, next to the first.
     """
     others = sorted(file.parent.glob(f"{file.name}.[0-9]"))
     return [stack for hart, each in enumerate([file, *others]) for stack in _read(each, hart)]
@@ -65,7 +65,7 @@ def fold(profiles: Sequence[Profile]) -> str:
 
 
 def folded(name: str, stacks: Sequence[Stack]) -> str:
-    """As `fold`, of one that has a name."""
+    """As `fold`, for one variant."""
     lines = []
     for stack in stacks:
         path = ";".join([name, *stack.functions])

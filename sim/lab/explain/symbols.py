@@ -13,8 +13,8 @@ from ..run.machine import Machine
 from ..run.state import State
 
 TOOLS = "riscv64-linux-gnu-"
-PROGRAMS = r"grep '\[bpf\]' /proc/kallsyms || [ $? = 1 ]"  # which says that there is none
-LONGEST = 4096  # bytes of a program of ours, compiled
+PROGRAMS = r"grep '\[bpf\]' /proc/kallsyms || [ $? = 1 ]"  # status 1: there is no program
+LONGEST = 4096  # bytes of a compiled program of this project
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Symbol:
 
 
 def of_guest(ready: State) -> list[Symbol]:
-    """Every function that a trial from this state can run, none overlapping another."""
+    """All functions that a trial from this state can run, without overlaps."""
     of = ready.machine
-    with ready.open() as session:  # one of its own: asking the guest takes the guest's time
+    with ready.open() as session:  # in a session of its own, because the question takes simulated time
         base = int(session.check(f"cat /sys/module/{of.driver.stem}/sections/.text"), 16)
-        # A long list, which takes the guest a minute: of kernels that can have some only.
+        # A long list, which takes the guest a minute; only for kernels that may have programs.
         programs = session.check(PROGRAMS) if of.system.kernel.xdp else ""
     return [
         *of_kernel(of),
@@ -40,7 +40,7 @@ def of_guest(ready: State) -> list[Symbol]:
 
 
 def text(symbols: list[Symbol]) -> str:
-    """As moderato-sim reads them: lines "address size name"."""
+    """Symbols in moderato-sim's format: lines "address size name"."""
     return "".join(f"{symbol.address:#x} {symbol.size} {symbol.name}\n" for symbol in symbols)
 
 
@@ -58,15 +58,15 @@ def of_elf(file: Path) -> list[Symbol]:
 
 
 def of_module(file: Path, base: int) -> list[Symbol]:
-    """The module's text being at `base`."""
+    """The functions of a module whose text is at `base`."""
     rows = [words for words in _run("objdump", "-t", "-j", ".text", file) if words[2:3] == ["F"]]
     return [Symbol(base + int(words[0], 16), int(words[4], 16), words[5]) for words in rows]
 
 
 def of_programs(text: str) -> list[Symbol]:
-    """Programs of BPF, as the kernel has compiled them: `text` is what PROGRAMS prints.
+    """BPF programs that the kernel has compiled. `text`: the output of PROGRAMS.
 
-    Their length is not to be had, and so is up to the next one, or up to LONGEST.
+    Their length is unknown: each ends at the next one, or after LONGEST.
     """
     rows = sorted((int(address, 16), name) for address, _, name, _ in map(str.split, text.splitlines()))
     ends = [address for address, _ in rows[1:]] + [1 << 32]
@@ -77,11 +77,11 @@ def of_programs(text: str) -> list[Symbol]:
 
 
 def functions(rows) -> list[Symbol]:
-    """Symbols of code among rows (address, kind, name) as nm lists them.
+    """Code symbols among rows (address, kind, name) of nm.
 
-    Each ends where the next one starts, as assembly's have no size of their own. Of several names
-    for an address, a linker script's marks (`__entry_text_end`) count last, then those with
-    underscores (`__memset`).
+    Each ends where the next one starts, because assembly functions have no size. Of several names with
+    the same address, names without underscores at the start come first. Then come those with underscores
+    (`__memset`), then a linker script's marks (`__entry_text_end`).
     """
     starts: dict[int, tuple] = {}
     for address, kind, name in rows:

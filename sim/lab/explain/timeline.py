@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`moderato timeline`: what happens while a burst is forwarded, as a trace for Perfetto.
 
-On the wires, in the MACs and in the functions of the guest, in nanoseconds since reset.
+Shows the wires, the MACs and the guest's functions, in nanoseconds since reset.
 """
 
 import functools
@@ -26,14 +26,14 @@ from . import symbols
 from .perfetto_trace import Trace
 from .terms import term_of
 
-SHORTEST = 1000  # ns: functions that took less are left out
+SHORTEST = 1000  # ns: shorter calls of functions are omitted
 TAIL = 100_000  # ns shown after the last frame or event
 PREAMBLE, FCS = 8, 4  # octets (IEEE 802.3)
-PAYLOAD = 42  # octet where a test frame's begins: signature, port, number
+PAYLOAD = 42  # offset of a test frame's payload: signature, port, number
 SIGNATURE = b"Mode"
 PORTS = (0, 1)
-OTHER = "another frame"  # no test frame
-# Names of a MAC's events in the trace; the rest are drops.
+OTHER = "another frame"  # name of frames that are not test frames
+# Names of a MAC's events in the trace; all other events are drops.
 EVENTS = {
     "rx_interrupt": "Rx interrupt",
     "tx_interrupt": "Tx interrupt",
@@ -45,14 +45,14 @@ EVENTS = {
     "rx_drop_filter": "dropped: for another station",
 }
 DROPS = [name for name in EVENTS if "drop" in name]
-# Functions through which each frame goes once: off an Rx ring, into a Tx ring.
+# Functions that each frame passes once: off an Rx ring, onto a Tx ring.
 TAKEN = "eth_type_trans"
 SENT = ("moderato_start_xmit", "liteeth_start_xmit")
 
 
 @dataclass(frozen=True)
 class Event:
-    """Of a MAC, named as in sim/harness/README.md."""
+    """An event of a MAC, named as in sim/harness/README.md."""
 
     time: int  # ns
     port: int
@@ -61,36 +61,36 @@ class Event:
 
 @dataclass(frozen=True)
 class Call:
-    """A function from its entry to its return, as far as its task was running."""
+    """A call of a function from entry to return, without the time in which its task did not run."""
 
     begin: int  # ns
     end: int  # ns
-    stack: tuple[str, ...]  # itself is the last
+    stack: tuple[str, ...]  # the function itself is the last one
 
 
 @dataclass(frozen=True)
 class Frame:
-    """On a wire, from the preamble to the FCS."""
+    """A frame on a wire, from the preamble to the FCS."""
 
     begin: int  # ns
     end: int  # ns
     octets: int  # with FCS
-    name: str  # "port where it entered:number" of a test frame
+    name: str  # for a test frame "port where it entered:number"
 
 
 @dataclass(frozen=True)
 class Burst:
     result: Result
     events: list[Event]
-    calls: list[list[Call]]  # of each hart; callers before what they call
+    calls: list[list[Call]]  # for each hart; callers before callees
     wires: dict[str, list[Frame]]  # by "port0-in", "port0-out", ...
-    taken: list[int]  # ns: the driver took a received frame,
-    sent: list[int]  # ns: it was given one to send
+    taken: list[int]  # ns: when the driver took a received frame,
+    sent: list[int]  # ns: when the driver got a frame to send
 
 
 @dataclass(frozen=True)
 class Request:
-    """A burst at the minimum gap into each port at once, and where its trace goes."""
+    """A burst at the minimum gap into each port at once, and the file of its trace."""
 
     variant: str
     frame_bytes: int  # with the FCS
@@ -98,7 +98,7 @@ class Request:
     link_mbps: int
     output: Path
     system: System = System()
-    patient: bool = False  # also if it takes hours
+    patient: bool = False  # accept trials that take hours
 
 
 def timeline(wanted: Request) -> int:
@@ -150,7 +150,7 @@ def run(
         harts = [
             [line.split() for line in file.read_text().splitlines()]
             for file in sorted(folder.glob("timeline*"))
-        ]  # a second hart's ends in .1
+        ]  # a second hart's names end in .1
     harts = [[(int(row[0]) * 1_000_000_000 // hertz, *row[1:]) for row in rows] for rows in harts]
     times = sorted(itertools.chain(*harts), key=lambda row: row[0])
     events = [Event(when, int(rest[1]), rest[2]) for when, *rest in times if rest[0] == "!"]
@@ -169,7 +169,7 @@ def run(
 
 
 def frame(begin: int, octets: bytes, octet: int) -> Frame:
-    """A captured frame, its time being that of the first bit after the SFD; octet times in ns."""
+    """A captured frame; its time is that of the first bit after the SFD. octet: ns per octet."""
     size = len(octets) + FCS
     signature, port, number = struct.unpack_from("!4sHI", octets, PAYLOAD)
     name = f"{port}:{number}" if signature == SIGNATURE else OTHER
@@ -177,7 +177,7 @@ def frame(begin: int, octets: bytes, octet: int) -> Frame:
 
 
 def calls(rows: Iterable[tuple], last: int) -> Iterator[Call]:
-    """Calls from rows (time, ">", function) and (time, "<"), until a time; in order of entry."""
+    """Calls from rows (time, ">", function) and (time, "<") until `last`, in order of entry."""
     found, names, begun = [], [], []
     for when, kind, *rest in rows:
         if when >= last:
@@ -196,7 +196,7 @@ def calls(rows: Iterable[tuple], last: int) -> Iterator[Call]:
 
 
 def trace(burst: Burst) -> bytes:
-    """Perfetto's format; tracks from the wire on the one side to the functions of the CPU."""
+    """Perfetto's format; the tracks lead from the wire to the CPU's functions."""
     made = Trace()
     group = made.track("Wires")
     for port in PORTS:
@@ -234,9 +234,9 @@ def trace(burst: Burst) -> bytes:
 
 
 def waiting(burst: Burst) -> dict[str, tuple[list[int], list[int]]]:
-    """Places in which frames wait: when they came there, and when they left it, in ns.
+    """For each place where frames wait: the times of arrivals and departures, in ns.
 
-    Rings are those of both ports together: the kernel's functions do not show the port.
+    Rings of both ports count together, because the kernel's functions do not show the port.
     """
 
     def events(names, ports=PORTS):
@@ -259,7 +259,7 @@ def waiting(burst: Burst) -> dict[str, tuple[list[int], list[int]]]:
 
 
 def fill(came: list[int], went: list[int]) -> Iterator[tuple[int, int]]:
-    """How many are there from each moment on at which that changes."""
+    """(time, number of waiting frames) at each change."""
     level = 0
     steps = sorted([(when, 1) for when in came] + [(when, -1) for when in went])
     for when, changes in itertools.groupby(steps, lambda step: step[0]):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The simulated box on the host's network, recorded and played again."""
+"""Live sessions: the simulated box on the host's network, recorded and replayed."""

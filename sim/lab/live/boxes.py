@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The simulators of a session: one box, or two that a wire joins.
+"""The simulators of a session: one box, or two joined by a wire.
 
     host 0 ── port 0, box, port 1 ── host 1
     host 0 ── port 0, box 0, port 1 ── wire ── port 0, box 1, port 1 ── host 1
 
-Each has a process of its own. The harness keeps two of them in the same simulated time.
+Each runs in a process of its own. The harness keeps both at the same simulated time.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ from ..run.state import State
 from ..show.guest_output import GuestOutput
 
 DELAY_NS = 1000  # of the wire: 200 m of cable
-ALONE = "the other box is gone"  # moderato-sim says so when that one has failed
+ALONE = "the other box is gone"  # moderato-sim's message when the other one has failed
 
 
 @dataclass(frozen=True)
 class Box:
-    """fields: of its `live` command; keep: the descriptors among them; wire: its end of that."""
+    """fields: of its `live` command; keep: descriptors among them; wire: its end of the wire."""
 
     ready: State
     fields: dict
@@ -37,15 +37,15 @@ class Box:
         return Box(self.ready, self.fields | fields, (*self.keep, *keep), self.wire)
 
     def started(self):
-        """Its simulator has the wire now. No other process may have it, or the other box would not
-        notice its end."""
+        """Close our copy of the wire's end, when its simulator has it. While any other process has it,
+        the other box cannot detect that this one ended."""
         if self.wire:
             self.wire.close()
 
 
 @contextlib.contextmanager
 def joined(ready: Sequence[State], delay_ns: float) -> Iterator[list[Box]]:
-    """Boxes; if there are two, their wire exists while the block runs."""
+    """The boxes. If there are two, their wire exists while the block runs."""
     if len(ready) == 1:
         yield [Box(ready[0], {})]
         return
@@ -65,7 +65,7 @@ def joined(ready: Sequence[State], delay_ns: float) -> Iterator[list[Box]]:
 
 @contextlib.contextmanager
 def opened(boxes: Sequence[Box]) -> Iterator[list[Session]]:
-    """A simulation of each."""
+    """A running simulation for each box."""
     with contextlib.ExitStack() as stack:
         sessions = [stack.enter_context(box.ready.open(keep=box.keep)) for box in boxes]
         for box in boxes:
@@ -74,7 +74,7 @@ def opened(boxes: Sequence[Box]) -> Iterator[list[Session]]:
 
 
 class Running:
-    """Their `live` commands, running in the block."""
+    """The boxes' `live` commands, which run during the block."""
 
     def __init__(self, boxes: Sequence[Box], sessions: Sequence[Session], output: GuestOutput):
         self.lines = Lines(output) if len(boxes) > 1 else None
@@ -90,7 +90,8 @@ class Running:
         try:
             reply = session.call("live", stream=True, **box.fields)
         except BaseException:
-            # A simulator that rejects the command keeps its end of the wire: the other would wait.
+            # A simulator that rejects the command keeps its end of the wire open: the other one would
+            # wait.
             session.end()
             raise
         self._show(number, reply)
@@ -107,7 +108,7 @@ class Running:
             self.output.show(printed, told["cycle"])
 
     def when_ended(self, call: Callable[[], None]):
-        """Call this when any of them has ended."""
+        """Call this when any box has ended."""
         for reply in self.replies:
             reply.add_done_callback(lambda _: call())
 
@@ -115,11 +116,12 @@ class Running:
         return any(reply.done() for reply in self.replies)
 
     def over(self, seconds: float) -> bool:
-        """Whether all have ended; waits at most this many seconds."""
+        """Whether all have ended; waits for this many seconds at most."""
         return not wait_for(self.replies, seconds).not_done
 
     def result(self) -> list[dict]:
-        """Waits for the replies of all. Raises what went wrong; of two, not what followed from it."""
+        """Waits for the replies of all boxes. With two, raises the first failure, not its
+        consequence."""
         wait_for(self.replies)
         self.pool.shutdown()
         if self.lines:
@@ -131,7 +133,7 @@ class Running:
 
 
 class Lines:
-    """The output of several guests, by whole lines, each with the number of its box."""
+    """The output of several guests in whole lines, each with the number of its box."""
 
     def __init__(self, output: GuestOutput):
         self.output, self.begun, self.cycle = output, {}, 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One terminal as the consoles of two boxes, by turns. Each simulator has a terminal of its own (pty);
-its other end is here. The hidden one's output is shown once that console is chosen."""
+"""One terminal for the consoles of two boxes; a key switches between them. Each simulator has a
+pseudo-terminal, whose other end is here. Output of the hidden console is shown when it is chosen."""
 
 import contextlib
 import fcntl
@@ -24,11 +24,11 @@ GREETING = """\
 moderato: it is box 0 of two; Ctrl-A n goes to the other one's console, and back.
 """
 CTRL_A = 1
-MOST_HIDDEN = 1 << 20  # octets that are kept: the latest
+MOST_HIDDEN = 1 << 20  # octets of hidden output that are kept: the latest
 
 
 def words(box: Box) -> list[str]:
-    """The command of a simulator with the guest's console on its terminal."""
+    """The command line of a simulator with the guest's console on its terminal."""
     fields = {name: octets(value) for name, value in box.fields.items()}
     simulator = str(box.ready.machine.simulator)
     return [
@@ -44,9 +44,9 @@ def words(box: Box) -> list[str]:
 
 
 def relay(boxes: Sequence[Box], greeting: str) -> int:
-    """Until both have ended; the exit status of the first one that failed, or 0. Ours is a terminal."""
+    """Connect our terminal until both have ended; returns the status of the first that failed, or 0."""
     for box in boxes:
-        box.ready.open().end()  # makes an unusable checkpoint again
+        box.ready.open().end()  # replaces an unusable checkpoint
     print(greeting, end="", file=sys.stderr, flush=True)
     with _started(boxes) as (processes, terminals), _raw():
         Switch(terminals).run()
@@ -56,7 +56,8 @@ def relay(boxes: Sequence[Box], greeting: str) -> int:
 
 @contextlib.contextmanager
 def _started(boxes: Sequence[Box]) -> Iterator[tuple[list[subprocess.Popen], list[int]]]:
-    """Simulators, and our ends of their terminals. SIGTERM lets one end its recording as it should."""
+    """The simulators, and our ends of their terminals. SIGTERM lets a simulator complete its
+    recording."""
     with contextlib.ExitStack() as stack:
         processes, ours = [], []
         size = fcntl.ioctl(sys.stdout, termios.TIOCGWINSZ, bytes(8))
@@ -80,7 +81,8 @@ def _started(boxes: Sequence[Box]) -> Iterator[tuple[list[subprocess.Popen], lis
 
 @contextlib.contextmanager
 def _raw() -> Iterator[None]:
-    """Each key at once, also Ctrl-C. A signal that ends us leaves the terminal as it was, too."""
+    """Pass each key on at once, also Ctrl-C. Restores the terminal, even if a signal ends this
+    process."""
     before = termios.tcgetattr(sys.stdin)
     handlers = {each: signal.signal(each, _leave) for each in (signal.SIGTERM, signal.SIGHUP)}
     try:
@@ -97,16 +99,16 @@ def _leave(number: int, _):
 
 
 class Switch:
-    """Between our terminal and those of the simulators."""
+    """Passes keys and output between our terminal and those of the simulators."""
 
     def __init__(self, terminals: Sequence[int]):
         self.terminals = list(terminals)
         self.shown = 0
         self.hidden = dict.fromkeys(range(len(terminals)), b"")
-        self.escaped = False  # Ctrl-A was typed last
+        self.escaped = False  # Ctrl-A was the last key
 
     def run(self):
-        """Until all of them are closed."""
+        """Returns when all terminals are closed."""
         opened = dict(enumerate(self.terminals))
         while opened:
             ready, _, _ = select.select([sys.stdin, *opened.values()], [], [])
@@ -117,7 +119,7 @@ class Switch:
                 self._typed(os.read(sys.stdin.fileno(), 256))
 
     def _printed(self, number: int, terminal: int) -> bool:
-        """False: it was closed."""
+        """Show its output; False if the terminal is closed."""
         try:
             piece = os.read(terminal, 1 << 16)
         except OSError:
@@ -129,7 +131,7 @@ class Switch:
         return bool(piece)
 
     def _typed(self, keys: bytes):
-        """Ctrl-A n is ours, all else goes to the one that is shown."""
+        """Handle Ctrl-A n; pass all other keys to the shown console."""
         passed = b""
         for key in keys:
             if self.escaped:
@@ -147,7 +149,7 @@ class Switch:
         self._pass(passed)
 
     def _pass(self, keys: bytes):
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the simulator has ended
             os.write(self.terminals[self.shown], keys)
 
     def _turn(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The CPU time of the last moments by terms, from the call stacks that moderato-sim sends."""
+"""Recent CPU time by term, from the call stacks that moderato-sim sends."""
 
 from collections import Counter
 
@@ -14,13 +14,13 @@ class Busy:
         self.terms: dict[int, list[str]] = {}
 
     def take(self, stacks: list[dict]) -> dict[str, int]:
-        """Cycles by the name of their term, of all harts; without those in which they waited."""
+        """Cycles by name of the term, of all harts, without waiting in WFI."""
         cycles = Counter()
         for hart, told in enumerate(stacks):
             functions, names = self.functions.setdefault(hart, []), self.terms.setdefault(hart, [])
             del functions[told["from"] :], names[told["from"] :]
             for caller, function in told["nodes"]:
-                # The first node is unknown code, and no caller of others.
+                # The first node is unknown code; it counts as no function's caller.
                 stack = (*functions[caller], function) if functions else ()
                 functions.append(stack)
                 names.append(terms.term_of(stack))
@@ -30,7 +30,7 @@ class Busy:
 
 
 def shown(harts: int) -> list[dict[str, str]]:
-    """The terms of a machine, as they are piled up."""
+    """The machine's terms in the order of the stacked diagram."""
     own = [term for term in terms.TERMS if term.name not in (terms.IDLE, terms.OTHER)]
     several = terms.SEVERAL if harts > 1 else ()
     (other,) = (term for term in terms.TERMS if term.name == terms.OTHER)

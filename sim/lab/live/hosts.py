@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two hosts next to the DUT: network namespaces, each with a TAP device at one of its ports.
 
-Neither has a name: descriptors hold them, so that the kernel removes both when the last process that
-has those ends, however it ends. Nothing of the machine's own network is touched.
+The namespaces have no names. Descriptors hold them, so the kernel removes both when the last process
+with these descriptors ends, for whatever reason. The machine's own network does not change.
 """
 
 import contextlib
@@ -25,17 +25,18 @@ CLONE_NEWUSER, CLONE_NEWNET = 0x1000_0000, 0x4000_0000  # linux/sched.h
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x4004_54CA, 0x2, 0x1000  # linux/if_tun.h
 TUN = "/dev/net/tun"
-NAME = "box{}"  # of the interface to the box
+NAME = "box{}"  # of a host's interface
 SETUP = """\
 link set lo up
 link set dev {name} address {mac} up
 addr add {ipv4}/24 dev {name}
 route add default via {router}
 """
-# A command can use these: `$HOST1 COMMAND` runs beyond port 1. In a process namespace of its own, so
-# that nothing of it is left when it ends. Its shell checks that its parent still has its descriptors. A
-# parent killed between fork and --kill-child's prctl would leave it running. The shell does not become
-# the command: Ctrl-Z does not stop the first process of a namespace.
+# Commands can use this prefix: `$HOST1 COMMAND` runs on the host at port 1. It creates a process
+# namespace, so that no process remains when the command ends. Its shell checks that the parent still has
+# its descriptors: if the parent is killed between fork and --kill-child's prctl, the command must not
+# run. The shell does not exec the command, because Ctrl-Z does not stop the first process of a
+# namespace.
 COMMAND = """\
 export HOST0="nsenter --net=/proc/$$/fd/{0}" HOST1="nsenter --net=/proc/$$/fd/{1}"
 exec unshare --pid --fork --kill-child -- \\
@@ -47,8 +48,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Hosts:
-    """Descriptors: of the TAP devices (a read gives one frame) and of the namespaces; `user`: of what
-    owns these, if we are not root."""
+    """Descriptors of the TAP devices (each read returns one frame) and of the namespaces. `user`: the
+    user namespace that owns these, if we are not root."""
 
     taps: tuple[int, ...]
     namespaces: tuple[int, ...]
@@ -59,7 +60,7 @@ class Hosts:
         return [*self.taps, *self.namespaces, *([] if self.user is None else [self.user])]
 
     def entry(self, port: int, pid: int) -> str:
-        """The prefix of a command that runs there, for another terminal; `pid`: of the process that has
+        """A prefix that runs a command on that host, for use in another terminal. `pid`: a process with
         these descriptors."""
         network = f"--net=/proc/{pid}/fd/{self.namespaces[port]}"
         if self.user is None:
@@ -67,8 +68,8 @@ class Hosts:
         return f"nsenter --user=/proc/{pid}/fd/{self.user} {network} --preserve-credentials"
 
     def start(self, command: str, stdout: int | None = None) -> subprocess.Popen:
-        """Run text in a shell beyond port 0. It ends, and all that it started, when it is killed or
-        when we end. stdout: a descriptor for what it prints; None: our own."""
+        """Run a shell command on the host at port 0. It ends with all its children when it is killed or
+        when this process ends. stdout: a descriptor for its output; None: our own."""
         parent = os.getpid()
 
         def enter():
@@ -76,7 +77,7 @@ class Hosts:
                 _call(_libc.setns, self.user, CLONE_NEWUSER)
             _call(_libc.setns, self.namespaces[0], CLONE_NEWNET)
             _call(_libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != parent:  # it ended before that
+            if os.getppid() != parent:  # the parent ended before prctl
                 os._exit(137)
 
         return subprocess.Popen(
@@ -89,9 +90,9 @@ class Hosts:
 
 @contextlib.contextmanager
 def made() -> Iterator[Hosts]:
-    """Hosts while the block runs. Raises LabError if the kernel rejects them."""
+    """The hosts, which exist while the block runs. Raises LabError if the kernel rejects them."""
     ours, theirs = socket.socketpair()
-    # A child does it, because a process that enters a user namespace cannot leave it.
+    # In a child, because a process that has entered a user namespace cannot leave it.
     child = os.fork()
     if child == 0:
         _make_and_send(theirs)
@@ -109,7 +110,7 @@ def made() -> Iterator[Hosts]:
 
 
 def _make_and_send(to: socket.socket):
-    """Never returns."""
+    """Runs in the child; does not return."""
     try:
         try:
             socket.send_fds(to, [b"made"], _make())
@@ -120,7 +121,7 @@ def _make_and_send(to: socket.socket):
 
 
 def _make() -> list[int]:
-    """As Hosts has them."""
+    """The descriptors of a Hosts."""
     taps, namespaces, owned = [], [], False
     for port in range(2):
         owned = _separate(owned)
@@ -131,7 +132,7 @@ def _make() -> list[int]:
 
 
 def _separate(owned: bool) -> bool:
-    """Enter a new network namespace; whether it is owned by a user namespace of ours."""
+    """Enter a new network namespace; returns whether a user namespace of ours owns it."""
     try:
         _call(_libc.unshare, CLONE_NEWNET)
         return owned
@@ -171,8 +172,9 @@ def _tap(name: str) -> int:
 
 
 def _set_up(port: int):
-    """Addresses and routes. IPv6, which the guest does not speak, would only chatter."""
-    with contextlib.suppress(OSError):  # a kernel without it
+    """Set addresses and routes. IPv6 is switched off: the guest has none, and it would only add
+    frames."""
+    with contextlib.suppress(OSError):  # a kernel without IPv6
         Path("/proc/sys/net/ipv6/conf/all/disable_ipv6").write_text("1")
     words = SETUP.format(
         name=NAME.format(port), mac=TESTER[port].mac, ipv4=TESTER[port].ipv4, router=ROUTER[port].ipv4

@@ -29,7 +29,7 @@ from . import boxes, consoles, cpu_terms, hosts, recording, window
 from .boxes import DELAY_NS, Box
 
 LINK_MBPS = 100
-ENDING = 10  # seconds for an unwanted session to end, unless Ctrl-C comes again
+ENDING = 10  # seconds that a session may take to end, unless Ctrl-C comes again
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STDOUT, STDERR = 1, 2
 GREETING = """\
@@ -44,7 +44,8 @@ moderato:   198.19.0.2: {}
 
 @dataclass(frozen=True)
 class Request:
-    """command: for a host; None: the guest's console. until: a cycle. pace: simulated seconds in one."""
+    """command: for a host; None: the guest's console. until: a cycle. pace: simulated seconds per
+    second."""
 
     variant: str | None = None
     command: str | None = None
@@ -54,17 +55,17 @@ class Request:
     json: Path | None = None
     until: int | None = None
     pace: float = 1.0
-    begin: int | None = None  # a cycle, from which on `folded` counts
+    begin: int | None = None  # the first cycle that counts in `folded`
     folded: Path | None = None
-    watch: bool = False  # a page shows what happens
+    watch: bool = False  # show the session in a page
     boxes: int = 1
     delay: float = DELAY_NS  # of the wire between two boxes
-    typed: tuple[str | None, ...] = (None, None)  # at the console of each, at the beginning
+    typed: tuple[str | None, ...] = (None, None)  # keys for each console at the start
 
 
 def live(request: Request) -> int:
     """Returns the exit status: the command's, or the console's."""
-    # Before anything is built.
+    # Checked before anything is built.
     with hosts.made() as beside, outputs.read_pipes(request.record, request.capture) as pipes:
         ready = _ready(request.system, request.variant, request.boxes)
         if request.until is not None:
@@ -79,7 +80,7 @@ def live(request: Request) -> int:
 
 
 def _in_session(request: Request, number: int, box: Box, beside: hosts.Hosts, watching: dict) -> Box:
-    """A box's fields and descriptors in a session, besides its wire."""
+    """A box's fields and descriptors in a session, except for its wire."""
     taps: list[int | None] = [*beside.taps]
     if request.boxes > 1:
         taps[1 - number] = None
@@ -104,7 +105,7 @@ def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts, pipes: Seq
         if len(made) == 1:
             return console(made[0].with_fields(pipes), beside, GREETING.format("", *entries))
         return consoles.relay(made, GREETING.format(consoles.GREETING, *entries))
-    # A result on standard output is alone there (cli.tables_to_stderr).
+    # If standard output takes the result, it takes nothing else (cli.tables_to_stderr).
     alone = request.json and outputs.descriptor(request.json) == STDOUT
     status, replies, stopped = run(made, beside, request.command, STDERR if alone else None)
     _tell(request, [box.ready for box in made], replies)
@@ -128,7 +129,7 @@ def _ready(system: System, variant: str | None, count: int = 1) -> Sequence[stat
 
 @contextlib.contextmanager
 def _watched(request: Request, ready: state.State) -> Iterator[dict]:
-    """The fields of the session for its window, if one is wanted."""
+    """The fields of the session for its page, if one is wanted."""
     if not request.watch:
         yield {}
         return
@@ -137,7 +138,7 @@ def _watched(request: Request, ready: state.State) -> Iterator[dict]:
         "terms": cpu_terms.shown(request.system.harts),
         "variants": [] if request.system.nic == LITEETH else list(KNOWN),
     }
-    # A file without a name, so that nothing is left of it, however the session ends.
+    # A file without a name is removed however the session ends.
     with os.fdopen(os.memfd_create("symbols"), "w") as names:
         names.write(symbols.text(symbols.of_guest(ready)))
         names.flush()
@@ -146,7 +147,7 @@ def _watched(request: Request, ready: state.State) -> Iterator[dict]:
 
 
 def about(request: Request, ready: state.State, number: int = 0) -> dict:
-    """A recording's description of itself; replay() reads it."""
+    """A recording's description of its session; replay() reads it."""
     said = {
         "variant": request.variant,
         "system": dataclasses.asdict(request.system),
@@ -164,8 +165,8 @@ def _files(request: Request, number: int) -> dict:
 
 
 def console(box: Box, beside: hosts.Hosts, greeting: str):
-    """Hand the terminal to the guest: this process becomes the simulator, and has the hosts."""
-    box.ready.open().end()  # makes an unusable checkpoint again
+    """Hand the terminal to the guest: this process becomes the simulator, and keeps the hosts."""
+    box.ready.open().end()  # replaces an unusable checkpoint
     for descriptor in (*beside.descriptors, *box.keep):
         os.set_inheritable(descriptor, True)
     print(greeting, end="", file=sys.stderr, flush=True)
@@ -174,7 +175,7 @@ def console(box: Box, beside: hosts.Hosts, greeting: str):
 
 
 def _window(fields: dict) -> list[int]:
-    """Descriptors that the simulator needs for it."""
+    """The page's descriptors that the simulator needs."""
     if "window" not in fields:
         return []
     return [fields["window"], int(Path(fields["symbols"]).name)]
@@ -186,14 +187,14 @@ def run(
     command: str,
     stdout: int | None = None,
 ) -> tuple[int | None, list[dict], bool]:
-    """The status of a command beyond port 0, what moderato-sim says of the session, of each box, and
-    whether Ctrl-C ended it.
+    """The status of a command on the host at port 0, moderato-sim's report for each box, and whether
+    Ctrl-C ended it.
 
-    stdout: as Hosts.start() has it. The status is None if the session ended first, or Ctrl-C came;
-    the command was killed then.
+    stdout: as for Hosts.start(). The status is None if the session ended first, or after Ctrl-C, which
+    kills the command.
     """
     asked = {each: signal.getsignal(each) for each in STOPS}
-    read, write = os.pipe()  # closed when the command has ended, or when we have
+    read, write = os.pipe()  # closed when the command has ended, or when this process has
     made = [box.with_fields([read], until_closed=read) for box in made]
     stopped = False
     with boxes.opened(made) as sessions, _closing(write) as ends:
@@ -202,14 +203,14 @@ def run(
             contextlib.redirect_stdout(sys.stderr),
             GuestOutput(made[0].ready.machine.sys_clk_hz) as output,
         ):
-            output.live = False  # the terminal is the command's
+            output.live = False  # the command has the terminal
             running, process, status = boxes.Running(made, sessions, output), None, None
             try:
                 process = beside.start(command, stdout)
                 running.when_ended(process.kill)
                 status = process.wait()
             except KeyboardInterrupt:
-                stopped = True  # the session ends as it does with its command: nothing is cut short
+                stopped = True  # the session ends as it does after its command: all output is complete
             finally:
                 ended = running.ended()
                 if process:
@@ -228,7 +229,7 @@ def run(
 
 @contextlib.contextmanager
 def _heeding(handlers: dict) -> Iterator[None]:
-    """Restore these signal handlers in the block: the first signal had all others ignored."""
+    """Restore these signal handlers in the block: since the first signal, the others were ignored."""
     before = {each: signal.signal(each, handler) for each, handler in handlers.items()}
     try:
         yield
@@ -239,7 +240,7 @@ def _heeding(handlers: dict) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _closing(descriptor: int):
-    """Gives what closes it, once; at the end it is closed anyhow."""
+    """Yields a function that closes it, once; the block's end also closes it."""
     with contextlib.ExitStack() as stack:
         stack.callback(os.close, descriptor)
         yield stack.close
@@ -249,7 +250,7 @@ def _closing(descriptor: int):
 
 
 def replay(path: Path, request: Request) -> int:
-    """Play a recording; 0 if all that left did so in its cycle, and the reports are the same."""
+    """Replay a recording; returns 0 if all outputs have the same cycles and the reports are equal."""
     recorded = _read(path)
     if request.watch and len(recorded) > 1:
         raise LabError(
@@ -304,7 +305,7 @@ def replay(path: Path, request: Request) -> int:
 
 
 def _read(path: Path) -> list[recording.Recording]:
-    """Of one box, or of both."""
+    """The recordings of one box or of both."""
     recorded = [recording.read(path)]
     if "box" not in recorded[0].about:
         return recorded
@@ -320,13 +321,13 @@ def _read(path: Path) -> list[recording.Recording]:
 
 
 def _shortest(recorded: Sequence[recording.Recording]) -> recording.Recording:
-    """The one that ends first; if it is not whole, none is."""
+    """The recording that ends first. If it is incomplete, no recording is complete."""
     return min(recorded, key=lambda each: (each.end, each.report is not None))
 
 
 @contextlib.contextmanager
 def _profiled(session: Session, ready: state.State, request: Request, number: int) -> Iterator[None]:
-    """Write where the cycles went, if that is wanted."""
+    """Write the profile of the block, if it is wanted."""
     if request.folded is None:
         yield
         return
@@ -370,7 +371,7 @@ def _require_behind(until: int, start: int, what: str):
 
 
 def _recorded_system(recorded: recording.Recording) -> tuple[str | None, System]:
-    """Variant and system, if this commit has such ones: before anything is built from them."""
+    """Variant and system, if this commit has them. Called before anything is built."""
     try:
         variant, fields = recorded.about["variant"], dict(recorded.about["system"])
         fields["kernel"] = Choice(**fields["kernel"])
@@ -389,13 +390,13 @@ def _recorded_system(recorded: recording.Recording) -> tuple[str | None, System]
         ("MHz of the clock like", system.clock_mhz, range(MIN_CLOCK, MAX_CLOCK + 1)),
         *(("setting", each, [str(each)]) for each in system.ethtool),
     ):
-        if not any(type(said) is type(each) and said == each for each in known):  # 1.0 is no 1
+        if not any(type(said) is type(each) and said == each for each in known):  # 1.0 is not 1
             raise _other(recorded, f"has no {what} {said!r}")
     return variant, system
 
 
 def _recorded_delay(recorded: recording.Recording) -> float:
-    """In ns, up to a second: how much a wire can have, moderato-sim says."""
+    """In ns, at most a second: moderato-sim checks the wire's limit."""
     delay = recorded.about.get("delay_ns", DELAY_NS)
     if not isinstance(delay, int | float) or not 0 <= delay <= 1e9:
         raise _other(recorded, f"has no wire of {delay!r} ns")
@@ -436,12 +437,12 @@ def _tell(request: Request, ready: Sequence[state.State], replies: Sequence[dict
 
 
 def _of(number: int, of: Sequence) -> str:
-    """The prefix of a line about one of several boxes."""
+    """The prefix of a message about one of several boxes."""
     return f"box {number}: " if len(of) > 1 else ""
 
 
 def _name(request: Request, replies: Sequence[dict], *more: Path | None):
-    """Say what was written. more: of each box, too."""
+    """Name the files that were written. more: files of each box."""
     written = [
         outputs.numbered(getattr(request, name), number)
         for number, reply in enumerate(replies)
@@ -458,7 +459,7 @@ REPORT = ("start_cycle", "end_cycle", "keys", "ports", "idle_cycles", "claims")
 
 
 def report(request: Request, ready: Sequence[state.State], replies: Sequence[dict]) -> dict:
-    """The content of `--json`: a session and its replay differ in `simulation` only."""
+    """The content of `--json`. A session and its replay differ only in `simulation`."""
     each = [
         {name: reply[name] for name in REPORT} | {"conditions": there.conditions}
         for there, reply in zip(ready, replies, strict=True)

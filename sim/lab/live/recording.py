@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A recording's header and index. moderato-sim writes and plays it (sim/harness/README.md)."""
+"""A recording's header and index. moderato-sim writes and replays it (sim/harness/README.md)."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from ..show.errors import LabError
 
 MAGIC, FORMAT = b"ModeLive", 1
 HEADER, RECORD = struct.Struct("<8sII"), struct.Struct("<QHHI")
-# Kinds of records: frames, keys and loads; a frame that left; the one at the end; the greatest.
+# Kinds of records: LEFT is a frame that left; INPUTS are frames, keys and loads.
 INPUTS, LEFT, END, MOST = (0, 1, 5), 3, 4, 5
 LONGEST = 1 << 20  # octets of a record
 PORTS = 2  # of a box
@@ -20,15 +20,15 @@ PORTS = 2  # of a box
 @dataclass(frozen=True)
 class Recording:
     path: Path
-    about: dict  # what live.py wrote about what ran
+    about: dict  # live.py's description of the session
     start: int  # the first cycle of the session
-    end: int  # that of the last whole record: before the first one, if there was no cycle
+    end: int  # cycle of the last whole record; before the first cycle if there is none
     inputs: int  # frames, keys, loads
-    report: dict | None  # of the session; None if the recording was cut short
+    report: dict | None  # of the session; None if the recording is incomplete
 
 
 def read(path: Path) -> Recording:
-    """Raises LabError for another file, or a damaged one."""
+    """Raises LabError if the file is no recording, or damaged."""
     try:
         with path.open("rb") as file:
             return _read(path, file, os.fstat(file.fileno()).st_size)
@@ -67,7 +67,7 @@ def _read(path: Path, file, size: int) -> Recording:
                 f"{path} is damaged: it has a record of kind {kind} with {length} octets "
                 f"after cycle {end}; record it again"
             )
-        if port >= PORTS:  # one of two octets is the end of what there is, to the simulator
+        if port >= PORTS:  # to the simulator, a port above 255 ends the recording
             raise LabError(
                 f"{path} is damaged: it has a record of port {port} after cycle {end}; record it again"
             )
@@ -75,11 +75,11 @@ def _read(path: Path, file, size: int) -> Recording:
             break
         inputs += kind in INPUTS
         end = max(end, cycle)
-        if kind != LEFT:  # its cycle is that of its last bit, which the clock may not have reached
+        if kind != LEFT:  # its cycle is that of its last bit, perhaps after the end
             reached = max(reached, cycle)
         if kind == END:
             report = _described(path, file.read(length), "report")
-            # Or a cycle that never was would be played for ever.
+            # Otherwise the replay would never reach this cycle.
             if report.get("end_cycle", cycle) != cycle or cycle + 1 < reached:
                 raise LabError(
                     f"{path} is damaged: its report is of cycle {cycle}, and something else "

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The window onto a live session: a page on this host, from a process next to the simulator.
+"""The page of a live session. A process next to the simulator serves it on this host.
 
     page (page/) ── WebSocket ── this process ── SOCK_SEQPACKET ── moderato-sim
 
-Each message is JSON; sim/harness/README.md describes them. This process passes them on, and adds what
-only the lab knows. The server ends with the simulator, however that ended.
+Messages are JSON; sim/harness/README.md describes them. This process passes them on, and adds data that
+only the lab has. The server ends with the simulator, for whatever reason.
 """
 
 import asyncio
@@ -23,17 +23,16 @@ from .cpu_terms import Busy
 
 PAGE = Path(__file__).parent / "page"
 LONGEST = 1 << 20  # octets of a message from the simulator
-CONTROLS = {"pause", "run", "step", "goto", "pace", "load", "type"}  # that a page may ask for
+CONTROLS = {"pause", "run", "step", "goto", "pace", "load", "type"}  # requests that a page may send
 MOST_ASKED = 4096  # octets of a message from a page
-MOST_WAITING = 16  # messages for a page: more than half a second
+MOST_WAITING = 16  # for a page: more than half a second
 
 
 @contextlib.contextmanager
 def opened(about: dict) -> Iterator[int]:
-    """Serve the page while any process has the descriptor that this yields, the simulator's end.
+    """Serve the page while any process has the descriptor that this yields: the simulator's end.
 
-    about: for the page: the variant, the names of all; what the CPU can do (cpu_terms.py). Prints the
-        address.
+    about: data for the page: variant, names, the CPU's terms (cpu_terms.py). Prints the address.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
@@ -64,7 +63,7 @@ def opened(about: dict) -> Iterator[int]:
 
 
 class Relay:
-    """Between the simulator and the pages that are open."""
+    """Passes messages between the simulator and the open pages."""
 
     def __init__(self, simulator: socket.socket, about: dict):
         self.simulator = simulator
@@ -75,7 +74,7 @@ class Relay:
 
     def add(self, page: "Page"):
         self.pages.add(page)
-        self.send({"do": "open"})  # each gets what only a new one needs
+        self.send({"do": "open"})  # makes the simulator send the data that only a new page needs
 
     def remove(self, page: "Page"):
         page.writing.cancel()
@@ -84,7 +83,7 @@ class Relay:
             self.send({"do": "close"})
 
     def asked(self, message: str | bytes) -> str | None:
-        """A page asks for something; what is wrong with that, or None."""
+        """Handle a page's request; returns an error message, or None."""
         try:
             control = json.loads(message)
             if control["do"] not in CONTROLS or len(message) > MOST_ASKED:
@@ -103,7 +102,7 @@ class Relay:
         return None
 
     def read(self):
-        """The simulator says something."""
+        """Handle a message of the simulator."""
         try:
             message = self.simulator.recv(LONGEST)
         except BlockingIOError:
@@ -118,7 +117,7 @@ class Relay:
             page.tell(message)
 
     def fuller(self, message: dict) -> dict:
-        """With what only the lab knows."""
+        """A message with the lab's additional data."""
         if "about" in message:
             message["about"] |= self.about
         if stacks := message.get("state", {}).pop("stacks", None):
@@ -181,7 +180,7 @@ def application(token: str, relay: Relay):
 
 
 class Page:
-    """One that is open. While this many messages wait for it, it misses others."""
+    """An open page. It skips messages while MOST_WAITING are in its queue."""
 
     def __init__(self, write):
         self.write = write
@@ -218,13 +217,13 @@ async def serve(simulator: socket.socket, about: dict):
     sys.stdout.close()
     await relay.ended.wait()
     asyncio.get_running_loop().remove_reader(simulator)
-    await asyncio.sleep(0.2)  # the last message goes out
+    await asyncio.sleep(0.2)  # time to send the last message
 
 
 def main():
     import logging
 
-    logging.disable(logging.CRITICAL)  # the terminal is the guest's
+    logging.disable(logging.CRITICAL)  # the terminal belongs to the guest
     with socket.socket(fileno=int(sys.argv[1])) as simulator:
         asyncio.run(serve(simulator, json.loads(sys.argv[2])))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How long trials will take, said before they begin: simulated time costs a hundred times as much."""
+"""Estimates how long trials take, before they begin: simulated time takes a hundred times as long."""
 
 import itertools
 import os
@@ -14,12 +14,12 @@ from ..show.columns import counted
 from ..show.errors import UsageError
 from ..show.progress import duration
 
-SLOWNESS = 130  # seconds that one of simulated time takes on a core, at 100 MHz, for each busy hart,
-IDLE = 100  # times faster than others a guest's idle cycles pass (sim/harness/README.md, Sleep)
-SETTLED = 0.02  # seconds without a frame after which a guest is idle
-LITEETHS = 1.4  # a factor for LiteEth, which has no gated clocks
-EACH = 4  # seconds that a trial takes besides
-LONG = 3600  # seconds; longer trials are announced before they start
+SLOWNESS = 130  # seconds that a core takes for a simulated second, at 100 MHz, for each busy hart,
+IDLE = 100  # factor by which a guest's idle cycles are faster (sim/harness/README.md, Sleep)
+SETTLED = 0.02  # seconds without a frame until a guest is idle
+LITEETHS = 1.4  # factor for LiteEth, which has no gated clocks
+EACH = 4  # seconds that each trial takes in addition
+LONG = 3600  # seconds: longer trials need --yes
 
 
 def announce(simulated: Sequence[float], patient: bool, system: System, instead: str, idle: float = 0):

@@ -19,7 +19,7 @@ from . import estimate, trial, trial_tables
 from .results import Result, Trial, frames_for
 from .traffic import Traffic
 
-# Simulated seconds of load in a trial: NAPI forwards four rings of frames.
+# Simulated seconds of load in a trial: with NAPI, long enough to forward four rings of frames.
 DEFAULT_SECONDS = 0.2
 PUBLISHED = ROOT / "docs/data/forward/lab.json"
 
@@ -28,19 +28,19 @@ PUBLISHED = ROOT / "docs/data/forward/lab.json"
 class Request:
     """Trials of each variant with each frame size and load, and the files to write."""
 
-    variants: Sequence[str]  # of the system's NIC (variants.NICS)
+    variants: Sequence[str]  # one or more of the NIC's (variants.NICS)
     frame_sizes: Sequence[int]  # octets, with the FCS
     loads: Sequence[float]  # percent of the line rate, into each port
-    frames: int | None = None  # into each port; None: what DEFAULT_SECONDS take
+    frames: int | None = None  # into each port; None: as many as DEFAULT_SECONDS allow
     link_mbps: int = 100
     json: Path | None = None
     pcap: Path | None = None  # a folder
     system: System = System()
     traffic: Traffic = Traffic()
-    patient: bool = False  # also if it takes hours
+    patient: bool = False  # accept trials that take hours
 
     def trials(self) -> Iterator[Trial]:
-        """In the order of the table."""
+        """In the order of the table's rows."""
         for size, load in itertools.product(self.frame_sizes, self.loads):
             count = self.frames or frames_for(DEFAULT_SECONDS, size, load, self.link_mbps)
             for variant in self.variants:
@@ -79,7 +79,7 @@ def forward(wanted: Request) -> int:
 
 
 def other_tools(here: dict) -> list[str]:
-    """Sentences about tools that shape figures, if the published table was made with other ones."""
+    """Sentences about tools that affect figures, if they differ from those of the published table."""
     published = json.loads(PUBLISHED.read_text())[0]["conditions"]
     return [
         f"published figures were made with {published[name]}, these with {here[name]}: they can differ"
@@ -89,13 +89,13 @@ def other_tools(here: dict) -> list[str]:
 
 
 def objects(results: Sequence[Result], of: Machine) -> list[dict]:
-    """The content of --json: each result, and the cycle of the first prompt of the machine's shell."""
+    """The content of --json: each result, and the cycle of the shell's first prompt on the machine."""
     boot = state.booted(of).cycle() if results else None
     return [result.as_json() | {"boot_cycles": boot} for result in results]
 
 
 def run(of: Machine, trials: Sequence[Trial], found: dict[int, Result] | None = None) -> list[Result]:
-    """The results of trials, in their order. found: as for runner.run_all()."""
+    """The results of trials, in their order. found: see runner.run_all()."""
     states = state.prepare(of, list(dict.fromkeys(each.variant for each in trials)))
     return runner.run_all(
         [(each.name, functools.partial(trial.run, each, states[each.variant])) for each in trials],
@@ -105,7 +105,7 @@ def run(of: Machine, trials: Sequence[Trial], found: dict[int, Result] | None = 
 
 
 def report_problems(results: Sequence[Result]) -> int:
-    """Say on standard error what makes trials unsound; the exit status."""
+    """Print on standard error why trials are unsound; returns the exit status."""
     for result in results:
         for problem in result.problems:
             print(f"moderato: trial {result.trial.name} is unsound: {problem}", file=sys.stderr)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""RFC 2544, 23: frames that come before a trial, so that the device knows where frames go.
+"""Learning frames (RFC 2544, 23): sent before a trial, so that the device learns the flows.
 
-Learning frames, for variants that hand flows to the hardware after the first frames. Measurements begin
+They are for variants that hand flows to the hardware after the first frames. Measurements begin
 afterwards.
 """
 
@@ -14,8 +14,8 @@ from ..show.errors import LabError
 from .results import frame_rate
 from .traffic import SEED, Traffic, quiet, timeout
 
-PER_FLOW, LEAST = 8, 32  # frames of each flow; into each port
-RATE = 4000  # a second, into each port: what the CPU forwards with ease
+PER_FLOW, LEAST = 8, 32  # frames of each flow, and the least number of frames, into each port
+RATE = 4000  # frames/s into each port: far below what the CPU can forward
 
 
 def hands_over(variant: str) -> bool:
@@ -30,8 +30,8 @@ def learn(
     traffic: Traffic,
     settings: Iterable[str] = (),
 ):
-    """Each flow's first frames, slowly: then it is the hardware's, if there is room for it.
-    `settings`: as trial.request() has them. Raises LabError if it does not become quiet."""
+    """Send each flow's first frames slowly, so that the hardware takes the flow over, if it has room.
+    `settings`: as for trial.request(). Raises LabError if the guest does not become quiet."""
     line_rate = frame_rate(frame_bytes, 100, link_mbps)
     load = min(100, 100 * RATE / line_rate)
     frames = max(PER_FLOW * traffic.streams, LEAST)
@@ -45,7 +45,7 @@ def learn(
         quiet_cycles=quiet(sys_clk_hz, settings),
         max_cycles=clocks + timeout(sys_clk_hz),
     )
-    if not reply["quiet"]:  # what still moves would count for the trial
+    if not reply["quiet"]:  # remaining frames would count for the trial
         raise LabError(
             "it did not become quiet after all learning frames were offered, so no trial can begin"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato replay`: captured frames go through the guest; what leaves it is captured."""
+"""`moderato replay`: sends captured frames through the guest, and captures the frames that leave it."""
 
 import contextlib
 import dataclasses
@@ -26,10 +26,10 @@ from .forward import report_problems
 from .results import LATENCY, OVERHEAD, Port, Result, Trial
 
 LINK_MBPS = 100
-LONGEST = 1522  # octets with FCS, with a tag: longer ones are damaged to the ports
-KINDS = 5  # of frames that are named
+LONGEST = 1522  # octets with FCS and tag: the ports count longer frames as damaged
+KINDS = 5  # kinds of frames that a message lists
 
-Frames = list[pcap.Frame]  # of a port
+Frames = list[pcap.Frame]  # of one port
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Request:
     json: Path | None = None
     system: System = System()
     udp_echo: bool = False  # the tester returns datagrams to port 7
-    rewritten: bool = False  # with the bench's addresses in the place of the captures'
-    patient: bool = False  # also if it takes hours
+    rewritten: bool = False  # the capture's addresses are replaced by the bench's
+    patient: bool = False  # accept trials that take hours
 
 
 def replay(wanted: Request) -> int:
@@ -84,7 +84,7 @@ def replay(wanted: Request) -> int:
 
 
 def say_rewritten(made: Rewritten):
-    """Which end is which, and what can't be mapped."""
+    """Print the two stations, and the frames that cannot be mapped."""
     count = sum(map(len, made.entered))
     print(
         f"moderato: {count} of {count + made.left_out.total()} frames are rewritten: "
@@ -109,7 +109,7 @@ def say_rewritten(made: Rewritten):
 
 
 def say_long(inputs: Sequence[Path | None], entered: Sequence[Frames]):
-    """That frames are longer than the ports take; hosts that merge segments capture such."""
+    """Print that frames are too long for the ports. Hosts that merge segments capture such frames."""
     for path, frames in zip(inputs, entered):
         long = [number for number, frame in enumerate(frames, 1) if len(frame.on_wire()) > LONGEST]
         if long:
@@ -122,7 +122,7 @@ def say_long(inputs: Sequence[Path | None], entered: Sequence[Frames]):
 
 
 def say_filtered(result: Result):
-    """Print why nothing was forwarded, if the frames are for other stations."""
+    """Print why no frame was forwarded, if the frames are for other stations."""
     filtered = result.total("dropped_filtered")
     if filtered and not result.total("forwarded"):
         ports = ", ".join(
@@ -138,7 +138,7 @@ def say_filtered(result: Result):
 
 
 def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
-    """Reject captures without frames, and frames with a time before that of their predecessor."""
+    """Reject captures without frames, and frames with an earlier time than their predecessor."""
     if not any(entered):
         names = " and ".join(str(path) for path in inputs if path)
         raise UsageError(f"{names} has no frames; capture some")
@@ -155,7 +155,7 @@ def require_playable(inputs: Sequence[Path | None], entered: Sequence[Frames]):
 def run(
     of: Machine, wanted: Request, entered: Sequence[Frames], progress: Callable[[float], None]
 ) -> Result:
-    """Play `entered`, by port. The captures appear whole or not at all."""
+    """Play `entered`, a list for each port. The captures are written completely or not at all."""
     ready = state.ready(of, wanted.variant, static=False)
     start = time.monotonic()
     seconds = length(entered) / 1e9
@@ -195,8 +195,8 @@ def run(
 
 
 def length(entered: Sequence[Frames]) -> int:
-    """Nanoseconds from the first frame to the end of the last. A frame enters at its time, or after its
-    predecessor with preamble and gap."""
+    """Nanoseconds from the first frame to the end of the last. A frame enters at its time, or later,
+    after its predecessor with preamble and gap."""
     first = min((port[0].nanoseconds for port in entered if port), default=0)
     ends = []
     for port in entered:
@@ -212,12 +212,12 @@ def length(entered: Sequence[Frames]) -> int:
 class Played:
     """The result of a replay."""
 
-    reply: dict  # moderato-sim's, with `idle_cycles` of each hart
-    entered: Sequence[Frames]  # from the captures; by port, as all of these
-    answers: Sequence[Frames]  # entered, too: the tester's own
+    reply: dict  # moderato-sim's report, with `idle_cycles` of each hart
+    entered: Sequence[Frames]  # frames from the captures, by port like all of these
+    answers: Sequence[Frames]  # frames from the tester itself, which entered, too
     left: Sequence[Frames]
-    counters: guest.Counters  # the guest's since it booted
-    problems: list[str]  # those of the counters
+    counters: guest.Counters  # the guest's counters since boot
+    problems: list[str]  # problems of the counters
     packets: guest.Packets
 
 
@@ -245,7 +245,7 @@ def evaluate(settings: Trial, ready: state.State, played: Played, wall_seconds: 
                 **trial.of_the_mac(port),
             )
         )
-    counts_all = ready.conditions["nic"] != LITEETH  # which has no counter for some frames
+    counts_all = ready.conditions["nic"] != LITEETH  # LiteEth has no counter for some frames
     result = Result(
         trial=settings,
         sys_clk_hz=hz,
@@ -264,7 +264,7 @@ def evaluate(settings: Trial, ready: state.State, played: Played, wall_seconds: 
 
 
 def forwarded(played: Played) -> tuple[list[list[bytes]], list[list[bytes]]]:
-    """Frames that the guest forwarded, by the port where they entered: of captures and answers."""
+    """Forwarded frames, by the port where they entered: from captures, and from the tester."""
     entered, answers, left = (
         [[frame.octets for frame in frames] for frames in each]
         for each in (played.entered, played.answers, played.left)
@@ -274,7 +274,8 @@ def forwarded(played: Played) -> tuple[list[list[bytes]], list[list[bytes]]]:
 
 
 def reasons(result: Result, packets: guest.Packets) -> dict[str, int]:
-    """Why frames went elsewhere, by the kernel's counters of IPv4; `other` is the rest."""
+    """Packets that were not forwarded, by reason, from the kernel's IPv4 counters; `other` is the
+    rest."""
     found = {
         "not_ipv4": result.total("received") - result.backlog_dropped - packets.received,
         "expired": packets.expired,
@@ -285,7 +286,7 @@ def reasons(result: Result, packets: guest.Packets) -> dict[str, int]:
 
 
 def unaccounted(ports: Sequence[Port]) -> list[str]:
-    """Ports at which more or fewer frames entered than the MAC has counted."""
+    """Ports whose MAC has counted more or fewer frames than entered."""
     counts = [
         (
             port.offered + port.answers,

@@ -8,10 +8,10 @@ from pathlib import Path
 from .traffic import Traffic
 
 RING = 256  # descriptors of each ring, the driver's default
-MIN_FRAMES = 5 * RING  # beyond what rings and FIFOs hide
+MIN_FRAMES = 5 * RING  # more than rings and FIFOs hold
 OVERHEAD = 20  # octets of preamble, SFD and gap (IEEE 802.3)
 LATENCY = ("min", "median", "p99", "max")
-REASONS = ("not_ipv4", "expired", "bad_checksum", "no_route", "other")  # why frames went elsewhere
+REASONS = ("not_ipv4", "expired", "bad_checksum", "no_route", "other")  # reasons not to forward
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,13 @@ class Trial:
     """The load offered to each port. RFC 1242's terms; frame_bytes counts the FCS."""
 
     variant: str
-    frame_bytes: int | None  # None: of any size, as in a replay
+    frame_bytes: int | None  # None: mixed sizes, as in a replay
     load_percent: float | None
     frames: int
     link_mbps: int
     pcap: Path | None = None  # folder
-    burst: int = 0  # this many frames at the minimum gap, then a pause; 0: evenly
-    probe_every: int = 0  # 1 of this many frames is marked as urgent; 0: none
+    burst: int = 0  # number of frames at the minimum gap before each pause; 0: evenly spaced
+    probe_every: int = 0  # one frame in this many is marked as urgent; 0: none
     traffic: Traffic = Traffic()
 
     @property
@@ -39,7 +39,7 @@ class Trial:
 
     @property
     def captures(self) -> Path | None:
-        """The folder of this trial's captures, named after all that distinguishes trials."""
+        """The folder of this trial's captures; its name has all that distinguishes trials."""
         name = (
             f"{self.variant}-{self.frame_bytes}-{self.load_percent:g}percent-"
             f"{self.link_mbps}mbps {self.traffic.words}"
@@ -48,18 +48,18 @@ class Trial:
 
     @property
     def seconds(self) -> float:
-        """Simulated time in which the frames are offered."""
+        """Simulated time during which frames are offered."""
         assert self.frame_bytes is not None and self.load_percent is not None
         return self.frames / frame_rate(self.frame_bytes, self.load_percent, self.link_mbps)
 
 
 def frame_rate(frame_bytes: float, load_percent: float, link_mbps: int) -> float:
-    """Frames per second that a load offers to one port."""
+    """Offered frames per second at one port."""
     return link_mbps * 1e6 / ((frame_bytes + OVERHEAD) * 8) * load_percent / 100
 
 
 def frames_for(seconds: float, frame_bytes: int, load_percent: float, link_mbps: int) -> int:
-    """Frames offered to a port in `seconds`, but enough that the rings reach a steady state."""
+    """Frames to offer to a port in `seconds`; at least enough for a steady state of the rings."""
     return max(MIN_FRAMES, math.ceil(frame_rate(frame_bytes, load_percent, link_mbps) * seconds))
 
 
@@ -68,22 +68,22 @@ class Port:
     """The frames that entered at this port; interrupts are those of this port's MAC."""
 
     offered: int
-    answers: int  # of the tester, besides what was offered: to ARP, pings
-    received: int  # handed to the kernel
-    forwarded: int  # seen intact by the tester where they left, answers included
-    dropped_at_ring: int  # no descriptor
-    dropped_at_fifo: int  # the bus starved
+    answers: int  # of the tester: to ARP and pings, in addition to the offered frames
+    received: int  # passed to the kernel
+    forwarded: int  # received intact by the tester where they left, including answers
+    dropped_at_ring: int  # no descriptor was free
+    dropped_at_fifo: int  # the bus was too slow
     dropped_damaged: int  # by the MAC: wrong FCS, too short, too long
-    dropped_filtered: int  # by the MAC: for other stations
-    corrupted: int  # left at the other port, but not as they should
-    reordered: int | None  # of the forwarded ones: after a later one of their stream
+    dropped_filtered: int  # by the MAC: addressed to other stations
+    corrupted: int  # left the other port with wrong content
+    reordered: int | None  # forwarded frames that left after a later one of their stream
     rx_interrupts: int
     tx_interrupts: int
-    rx_withdrawn: int  # of these: before a hart took them
+    rx_withdrawn: int  # Rx interrupts that ended before a hart claimed them
     tx_withdrawn: int
-    fps: float  # forwarded, in the window of steady state
+    fps: float  # forwarded, in the window
     mbps: float  # the same in Mb/s of frames, without preamble and gap
-    answers_forwarded: int = 0  # of the forwarded ones, those that were answers
+    answers_forwarded: int = 0  # answers among the forwarded frames
 
     @property
     def lost(self) -> int:
@@ -98,12 +98,12 @@ class Result:
     sys_clk_hz: int
     cycles: int
     ports: list[Port]
-    latency: dict[str, int | None]  # min, median, p99, max of all ports' forwarded frames
+    latency: dict[str, int | None]  # min, median, p99, max over the forwarded frames of all ports
     cpu_idle_percent: float
     backlog_dropped: int  # by netif_rx()
     tx_dropped: int  # by the driver's transmit function
     wall_seconds: float
-    problems: list[str]  # why this trial can't be trusted; empty in a sound one
+    problems: list[str]  # why this trial is unsound; else empty
     window: tuple[int, int] | None = None  # first and last cycle; None: the whole replay
     interrupts_per_second: float | None = None  # of all ports and directions, in the window
     frames_per_interrupt: float | None = None  # received, in the window; None: no Rx interrupt
@@ -112,9 +112,9 @@ class Result:
     )
     idle_per_hart: list[float] = field(default_factory=list)  # in percent, of the window
     interrupts_per_hart: list[int] = field(default_factory=list)  # of all ports, by the kernel
-    by_hardware: int = 0  # forwarded past the CPU: not among those received
+    by_hardware: int = 0  # forwarded without the CPU, so not among `received`
     delivered: int | None = None  # to the guest itself (IPv4); None: not counted
-    reasons: dict[str, int | None] = field(  # of dropped_elsewhere; None: not counted
+    reasons: dict[str, int | None] = field(  # parts of dropped_elsewhere; None: not counted
         default_factory=lambda: dict.fromkeys(REASONS)
     )
     conditions: dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
@@ -135,7 +135,7 @@ class Result:
 
     @property
     def dropped_elsewhere(self) -> int:
-        """Received, not forwarded, and in none of the counters: queues' drops, or wrong frames."""
+        """Received, but neither forwarded nor in a counter: dropped by queues, or wrong frames."""
         return (
             sum(port.received - port.forwarded for port in self.ports)
             + self.by_hardware
@@ -145,7 +145,7 @@ class Result:
         )
 
     def as_json(self) -> dict:
-        """The object that --json writes. All but `simulation` is the same in every run."""
+        """The object that --json writes. All fields except `simulation` are the same in every run."""
         counts = (
             "offered",
             "answers",

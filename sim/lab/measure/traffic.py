@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How the tester's frames are spread over ports and streams."""
+"""The distribution of the tester's frames over ports and streams."""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 SEED = 1
-QUIET = 0.01  # seconds without a frame or an event, after which a trial is over,
-TIMEOUT = 5  # and in which what is queued has to drain
+QUIET = 0.01  # seconds without a frame or an event that end a trial,
+TIMEOUT = 5  # and the time limit for that
 _WAIT = re.compile(r"\b[rt]x-usecs\S* (\d+)")
 
 
 def quiet(sys_clk_hz: int, settings: Iterable[str] = ()) -> int:
-    """Clocks of QUIET, and of the longest time that some of ethtool's settings let a frame wait: what
-    still waits is no event. The driver rejects what 24 bits of clocks do not hold: far less than
-    TIMEOUT."""
+    """Clocks of QUIET, plus the longest time for which these ethtool settings can delay a frame: a
+    waiting frame causes no event. The driver rejects times over 24 bits of clocks, which are far less
+    than TIMEOUT."""
     waits = [int(microseconds) / 1e6 for each in settings for microseconds in _WAIT.findall(each)]
     return round(sys_clk_hz * (QUIET + max(waits, default=0)))
 
@@ -27,17 +27,17 @@ def timeout(sys_clk_hz: int) -> int:
 def reporter(
     progress: Callable[[float], None], sys_clk_hz: int, seconds: float
 ) -> Callable[[dict], None]:
-    """For a Session: reports to `progress` the share done of a trial that offers for `seconds`."""
+    """A Session's callback, which reports the share done of a trial that offers for `seconds`."""
     whole = sys_clk_hz * (seconds + 2 * QUIET)
     return lambda done: progress(min(1.0, done["cycles"] / whole))
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Into each port, or `one_way` into port 0 only; `streams`: UDP source ports, which take turns.
+    """Frames enter at each port, or with `one_way` at port 0 only. `streams`: number of UDP source
+    ports, which alternate.
 
-    in_order: a frame that overtakes another one of its stream makes a trial unsound; else such frames
-    are counted.
+    in_order: a reordered frame makes a trial unsound; otherwise reordered frames are only counted.
     """
 
     streams: int = 1
@@ -46,11 +46,11 @@ class Traffic:
 
     @classmethod
     def of(cls, record: dict) -> "Traffic":
-        """From what as_record() returned."""
+        """The reverse of as_record()."""
         return cls(record.get("flows", 1), record.get("one_way", False), record.get("in_order", True))
 
     def as_record(self) -> dict:
-        """Its fields by the names of published results."""
+        """Its fields, by the names of published results."""
         return {"flows": self.streams, "one_way": self.one_way, "in_order": self.in_order}
 
     @property
@@ -66,10 +66,10 @@ class Traffic:
 
     @property
     def words(self) -> str:
-        """The unusual settings, for tables and names of folders."""
+        """Unusual settings, for tables and names of folders."""
         return " ".join([f"{self.streams} streams"] * (self.streams > 1) + ["one way"] * self.one_way)
 
 
 def entered(report: dict) -> list[dict]:
-    """The ports of moderato-sim's report where frames entered."""
+    """The ports of moderato-sim's report at which frames entered."""
     return [port for port in report["ports"] if "offered" in port]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One trial: frames offered from a ready state, their fates, and whether these are sound."""
+"""One trial: offers frames in a ready state, evaluates the result, and checks whether it is sound."""
 
 import dataclasses
 import time
@@ -14,7 +14,7 @@ from .results import LATENCY, Port, Result, Trial
 from .traffic import SEED, quiet, reporter, timeout
 
 FRAMES = ("offered", "forwarded", "corrupted", "reordered")
-CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
+CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # names of a trial's captures
 
 
 def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result:
@@ -30,8 +30,8 @@ def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result
 
 
 def begin(trial: Trial, ready: State, session: Session) -> tuple[guest.Counters, int]:
-    """Prepare a trial: offer learning frames if flows go to the hardware. Returns the guest's counters,
-    and its count of forwarded frames, as the trial begins."""
+    """Prepare a trial: offer learning frames if the variant hands flows over. Returns the guest's
+    counters and its number of forwarded frames before the trial."""
     if not hands_over(trial.variant):
         return ready.counters(), 0
     of = ready.machine
@@ -48,7 +48,7 @@ def conclude(
     start: float,
     before: tuple[guest.Counters, int],
 ) -> Result:
-    """The trial's result, with the guest's counters. `start`: time.monotonic() when it began; `before`:
+    """The trial's result, with the guest's counters. `start`: time.monotonic() at its start; `before`:
     the value of `begin`."""
     counters, forwarded = before
     result = evaluate(
@@ -65,7 +65,7 @@ def conclude(
 
 
 def read_counters(session: Session) -> tuple[guest.Counters, list[str]]:
-    """The guest's, since it booted, and where they differ from the hardware's."""
+    """The guest's counters since boot, and where they differ from the hardware's."""
     text = session.check(guest.COMMAND)
     kernel, hardware = guest.parse(text), session.call("counters")
     return kernel, [
@@ -75,7 +75,8 @@ def read_counters(session: Session) -> tuple[guest.Counters, list[str]]:
 
 
 def request(trial: Trial, sys_clk_hz: int, settings: Iterable[str] = ()) -> dict:
-    """The fields of moderato-sim's `trial`. `settings`: of ethtool, beyond the variant's."""
+    """The fields of moderato-sim's `trial`. `settings`: ethtool settings in addition to the
+    variant's."""
     clocks = round(sys_clk_hz * trial.seconds)
     slot = clocks / trial.frames
     offer = {
@@ -87,7 +88,7 @@ def request(trial: Trial, sys_clk_hz: int, settings: Iterable[str] = ()) -> dict
         offer["burst"] = {"load_percent": 100, "frames": trial.burst}
     if trial.probe_every:
         offer["probe_every"] = trial.probe_every
-    # Two testers are never in step.
+    # Two testers are never synchronous.
     return {
         "ports": trial.traffic.offers(offer, slot / 2),
         "link_mbps": trial.link_mbps,
@@ -109,10 +110,10 @@ def evaluate(
     problems: list[str],
     wall_seconds: float,
 ) -> Result:
-    """The figures of a trial. `reply`: moderato-sim's; `problems`: those of the counters."""
+    """The figures of a trial. `reply`: moderato-sim's report; `problems`: of the counters."""
     assert trial.frame_bytes is not None
     window = reply["window"]
-    clocks = max(1, window["end_cycle"] - window["start_cycle"])  # 0 if a single frame is offered
+    clocks = max(1, window["end_cycle"] - window["start_cycle"])  # 0 for a single offered frame
     kernel = after.since(before)
     ports = [
         Port(**of_the_frames(port, trial.frame_bytes * 8, sys_clk_hz / clocks), **of_the_mac(port))
@@ -145,7 +146,7 @@ def evaluate(
 
 
 def of_the_frames(port: dict, bits: int, per_second: float) -> dict:
-    """The fates of the tester's frames into a port, if any: fields of a Port."""
+    """Fields of a Port about the tester's frames into that port, if there are any."""
     if "offered" not in port:
         return dict.fromkeys(FRAMES, 0) | {"fps": 0.0, "mbps": 0.0}
     rate = port["window"]["forwarded"] * per_second
@@ -153,19 +154,19 @@ def of_the_frames(port: dict, bits: int, per_second: float) -> dict:
 
 
 def of_the_harts(idle: list[int], clocks: int, kernel: guest.Counters) -> dict:
-    """The harts' idle time and interrupts in a trial: fields of a Result. `idle`: cycles of each, of
-    `clocks`."""
+    """Fields of a Result about the harts' idle time and interrupts. `idle`: idle cycles of each hart,
+    out of `clocks`."""
     lines = kernel.rx_interrupts, kernel.tx_interrupts, kernel.shared_interrupts
     return {
         "cpu_idle_percent": 100 * sum(idle) / (len(idle) * clocks),
         "idle_per_hart": [100 * cycles / clocks for cycles in idle],
-        # A checkpoint of before had sums alone.
+        # Older checkpoints have only sums.
         "interrupts_per_hart": kernel.per_hart or [sum(map(sum, lines))],
     }
 
 
 def of_the_mac(port: dict) -> dict[str, int]:
-    """The fates of the frames that entered a port, as its MAC counted them: fields of a Port."""
+    """Fields of a Port from its MAC's counters of received frames."""
     events = port["events"]
     return {
         "answers": port["left"]["answered"],
@@ -182,7 +183,7 @@ def of_the_mac(port: dict) -> dict[str, int]:
 
 
 def damage(reply: dict, ordered: bool = True) -> list[str]:
-    """Damage that no forwarding device may do to frames; `ordered`: nor may it reorder them."""
+    """Damage that no forwarding device may do to frames. `ordered`: reordering counts as damage."""
     found = []
     if not reply["quiet"]:
         found.append("it did not become quiet after all frames were offered")
@@ -205,11 +206,12 @@ def damage(reply: dict, ordered: bool = True) -> list[str]:
 
 
 def disagreements(kernel: guest.Counters, hardware: list[dict]) -> list[str]:
-    """Where /proc/interrupts differs from what the hardware raised, both since reset.
+    """Differences between /proc/interrupts and the interrupts that the hardware raised, both since
+    reset.
 
-    Withdrawn interrupts do not count: a driver that polls the ring may re-arm or disarm an interrupt
-    before the hart's claim at the PLIC, a few cycles after its rise. hardware: the ports of
-    moderato-sim's `counters`.
+    Withdrawn interrupts do not count: a driver that polls the ring may re-arm or disarm an interrupt a
+    few cycles after its rise, before the hart's claim at the PLIC. hardware: the ports of moderato-sim's
+    `counters`.
     """
     found = []
     for number, port in enumerate(hardware):
@@ -233,7 +235,8 @@ def disagreements(kernel: guest.Counters, hardware: list[dict]) -> list[str]:
 def strayed(kernel: dict[int, list[int]], claims: list[list[int]]) -> list[str]:
     """Differences between a hart's claims at the PLIC and /proc/interrupts, both since reset.
 
-    kernel: of each hart, by source; claims: of each hart, a list with an entry per source, from 0.
+    kernel: for each hart, counts by source. claims: for each hart, a list of counts with an entry per
+    source.
     """
     return [
         f"/proc/interrupts shows {seen} interrupts of source {source} at hart {hart}, which took "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Results as text: for every frame size, where the frames went and what that cost."""
+"""Results as text: for every frame size, the fates of the frames, and their costs."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ def render(results: Sequence[Result]) -> str:
 
 
 def render_replay(result: Result) -> str:
-    """A line per port, of the frames that entered there, and what became of the received ones."""
+    """A line per port about the frames that entered there, and the fates of the received ones."""
     head = [
         "port",
         "offered",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The study as text: the rate and table 1's columns, then the time segments, by user buffer."""
+"""The study as text: rate, table 1's columns, and time segments, by user buffer."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -13,8 +13,8 @@ from ..tcp.transfer import IN, Transfer
 from . import receiver_tables
 
 SOCKET = 32768  # octets of the socket's buffer; the kernel doubles it to the paper's 64 KiB
-LEAST = 1_500_000  # octets of a transfer,
-FILLED = 3  # and enough to fill the user's buffer so often
+LEAST = 1_500_000  # octets of a transfer, at least,
+FILLED = 3  # and at least as many as fill the user's buffer this often
 LINK_MBPS = 100  # the paper's
 VARIED = ("variant", "user_buffer", "octets", "kernel", "harts", "spread", "profile")
 
@@ -28,13 +28,13 @@ class Request:
     system: System = System()
     json: Path | None = None
     where: Where = Where()
-    patient: bool = False  # also if it takes hours
+    patient: bool = False  # accept trials that take hours
 
 
 def receiver(wanted: Request) -> int:
     """Run the study; prints the paper's tables, returns the exit status: 1 if a transfer is unsound.
 
-    Each record is kept, and not made again.
+    Stored records are not made again.
     """
     every_size = [transfer(wanted.variant, size, wanted.system) for size in wanted.buffers]
     return transfers.tcp(
@@ -66,8 +66,8 @@ def transfer(variant: str, user_buffer: int, system: System) -> Transfer:
 
 
 def has(record: dict) -> bool:
-    """Whether the record of a transfer is one of a study's, and not of another that was profiled. Fields
-    that older records lack have the usual values."""
+    """Whether a transfer belongs to a study, rather than to another profile. Fields that older records
+    lack have the usual values."""
     usual = json.loads(json.dumps(transfer("", LEAST, System()).record()))  # as read from a file
     return "profile" in record and all(
         record.get(name, value) == value for name, value in usual.items() if name not in VARIED

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tables and figures of a run of `moderato rfc2544`, compared with those of Spanos et al. (2008).
 
-records       which trials the report is about
-cell_results  what each of them says: throughput, bursts, model
-inputs        what chapters are made from
+records       selects the trials of the report
+cell_results  evaluates them: throughput, bursts, model
+inputs        the inputs of chapters
 paper         the paper's own figures
-table         a table, as Markdown and HTML; paper_tables, detail: all of them
-plot          how a figure looks, as SVG and PNG; figures: all of them
-profiles      what `moderato profile` wrote
-reproduce     the commands that made the trials
-chapter       what a chapter consists of; chapters: all of them
-page          everything in one HTML file; markdown: tables and figures for docs
+table         a table as Markdown and HTML; paper_tables, detail: the report's tables
+plot          the style of figures, as SVG and PNG; figures: the report's figures
+profiles      reads the files of `moderato profile`
+reproduce     the commands that make the trials again
+chapter       the parts of a chapter; chapters: the report's chapters
+page          the report as one HTML file; markdown: its tables and figures for docs
 build_report  `moderato report`
 doc_numbers   numbers that pages repeat; placeholders: writes them there
 """

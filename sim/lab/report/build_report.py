@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato report`: from records of trials to tables, figures and one HTML file."""
+"""`moderato report`: makes tables, figures and one HTML file from records of trials."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ from .plot import Plot
 from .table import Table
 
 PUBLISHED = ROOT / "docs" / "data"
-KEPT = ("trials", "strategies", "tcp")  # in the build cache
+KEPT = ("trials", "strategies", "tcp")  # files in the build cache
 
 
 def report(
@@ -34,9 +34,9 @@ def report(
     markdown: Path | None,
     profile_folder: Path | None,
 ) -> int:
-    """Write what was asked for; returns the exit status."""
+    """Write the files that were asked for; returns the exit status."""
     files, notes = (files, []) if files else defaults()
-    if notes:  # published
+    if notes:  # the published trials
         profile_folder = profile_folder or PUBLISHED / "profiles"
     profiled = profiles.load(profile_folder)
     with damage_said(files):
@@ -72,7 +72,7 @@ def report(
 
 @contextlib.contextmanager
 def damage_said(files: Sequence[Path]) -> Iterator[None]:
-    """A LabError for what a record of the files is not: a dictionary where a number should be, …"""
+    """Raises a LabError if a record of the files is malformed: a dictionary instead of a number, …"""
     try:
         yield
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
@@ -85,7 +85,7 @@ def damage_said(files: Sequence[Path]) -> Iterator[None]:
 
 
 def defaults() -> tuple[list[Path], list[str]]:
-    """The trials in the build cache; without any, the published ones, with a message."""
+    """The trials in the build cache; if there are none, the published ones, with a message."""
     kept = [path for path in map(store.default, KEPT) if path.exists()]
     published = sorted(PUBLISHED.glob("*.jsonl.gz"))
     if kept:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The results of each cell, that is a variant and a frame size."""
+"""The results of each cell: a variant with a frame size."""
 
 import math
 from collections import defaultdict
@@ -21,7 +21,7 @@ class Sustained:
 
     record: dict
     step: int  # of the search's grid; 0 is the line rate
-    exact: bool  # the step above was tried, and failed, or does not exist
+    exact: bool  # the next higher step failed, or does not exist
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,19 @@ class Throughput:
 
     @property
     def at_line(self) -> bool:
-        """The line is the limit, not the device."""
+        """Whether the line limits the rate, not the device."""
         return self.median.step == 0
 
     @property
     def exact(self) -> bool:
-        """False: the search did not come to its end, it may be more."""
+        """Whether the search finished. If not, the throughput may be higher."""
         return all(each.exact for each in self.phases)
 
 
 def throughputs(trials: Iterable[dict]) -> dict[Cell, Throughput]:
-    """The throughputs of steady trials; a cell without a passed trial is missing.
+    """The throughputs of steady trials, without cells that passed no trial.
 
-    If a cell was searched with several resolutions, the finest one with an answer is taken.
+    If a cell was searched at several resolutions, the finest one with a result counts.
     """
     searches = defaultdict(lambda: defaultdict(dict))  # cell → resolution, phase → step → record
     for trial in trials:
@@ -85,7 +85,7 @@ def throughputs(trials: Iterable[dict]) -> dict[Cell, Throughput]:
 
 
 def highest(steps: dict[int, dict]) -> Sustained | None:
-    """The highest step that passed while the one above failed; else the highest that passed."""
+    """The highest step that passed while the next one failed, else the highest that passed."""
     passed = sorted(step for step, record in steps.items() if record["passed"])
     for step in passed:
         above = steps.get(step - 1)
@@ -95,7 +95,7 @@ def highest(steps: dict[int, dict]) -> Sustained | None:
 
 
 def _step(task: dict) -> int:
-    """On the search's grid: rfc2544/search.py."""
+    """The step on the search's grid: rfc2544/search.py."""
     return round(math.log(100 / task["load_percent"]) / math.log1p(task["resolution"] / 100))
 
 
@@ -103,7 +103,7 @@ def _step(task: dict) -> int:
 
 
 def frame_times(found: Mapping[Cell, Throughput], variant: str) -> dict[int, float]:
-    """Microseconds per frame by size, of the sizes at which the device is the limit."""
+    """Microseconds per frame by size, for the sizes at which the device is the limit."""
     return {
         size: 1e6 / answer.rate
         for (name, size), answer in sorted(found.items())
@@ -112,7 +112,7 @@ def frame_times(found: Mapping[Cell, Throughput], variant: str) -> dict[int, flo
 
 
 def models(found: Mapping[Cell, Throughput]) -> dict[str, model.Model]:
-    """By variant; one with too few sizes is missing."""
+    """The model of each variant with enough sizes."""
     fits = {variant: model.fit(frame_times(found, variant)) for variant, _ in found}
     return {variant: line for variant, line in fits.items() if line}
 
@@ -121,7 +121,7 @@ def models(found: Mapping[Cell, Throughput]) -> dict[str, model.Model]:
 
 
 def curves(trials: Iterable[dict]) -> dict[Cell, list[dict]]:
-    """Records of steady state at rising loads: all that were measured over their whole window."""
+    """Records of steady state by rising load, if they were measured over the whole window."""
     found = defaultdict(dict)
     for trial in trials:
         task, report = trial["task"], trial["report"]
@@ -131,7 +131,7 @@ def curves(trials: Iterable[dict]) -> dict[Cell, list[dict]]:
 
 
 def full_load(found: dict[Cell, list[dict]], frame_bytes: int) -> dict[str, dict]:
-    """By variant, the record of 100 % of the line rate."""
+    """For each variant, the record at 100 % of the line rate."""
     return {
         variant: records[-1]
         for (variant, size), records in found.items()
@@ -143,7 +143,7 @@ def full_load(found: dict[Cell, list[dict]], frame_bytes: int) -> dict[str, dict
 
 
 def bursts(trials: Iterable[dict]) -> dict[Cell, tuple[dict, bool]]:
-    """The longest burst that was forwarded whole, and whether a longer one was not."""
+    """The longest burst that was forwarded without loss, and whether a longer one lost frames."""
     found = defaultdict(list)
     for trial in trials:
         found[trial["task"]["variant"], trial["task"]["frame_bytes"]].append(trial)

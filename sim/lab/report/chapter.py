@@ -11,7 +11,7 @@ from .table import Table
 
 @dataclass(frozen=True)
 class Cards:
-    """Headline figures: each with what it is."""
+    """Headline figures, each with its meaning."""
 
     cards: Sequence[tuple[str, str]]
 
@@ -43,7 +43,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Html:
-    """A part of the page only; a Markdown file omits it."""
+    """A part that exists only in the page; a Markdown file omits it."""
 
     text: str
 
@@ -59,12 +59,12 @@ Part = Table | Plot | Cards | Terms | Html
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter; parts are shown in their order, Nones among them are missing."""
+    """A chapter: parts in the order in which they are shown. None is a missing part."""
 
     name: str
     title: str
     parts: Sequence[Part | None]
-    missing: str = ""  # said if there are no parts at all: what to run
+    missing: str = ""  # text for a chapter without parts: the command to run
 
     @property
     def present(self) -> list[Part]:

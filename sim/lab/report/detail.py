@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables beyond the paper's: each test of RFC 2544 with its frame counts, and the conditions."""
+"""Tables that the paper does not have: each test of RFC 2544 with frame counts, and the conditions."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -246,7 +246,7 @@ def machines(records: Records) -> Table:
 
 
 def kinds(records: Records) -> Table:
-    """How long trials are, by kind."""
+    """The durations of trials, by kind."""
     found = defaultdict(list)
     for trial in records.trials:
         found[trial["task"]["kind"]].append(trial)

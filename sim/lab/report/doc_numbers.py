@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Numbers that pages repeat, and their sources: `./moderato export` writes them, and what
-pages quote of the outputs of commands (quotes.py).
+"""Numbers that pages repeat, and their sources. `./moderato export` writes them, and the outputs of
+commands that pages quote (quotes.py).
 
-The version is in pyproject.toml. Throughputs are in docs/tables.md, which is made from docs/data.
+The version is from pyproject.toml, throughputs from docs/tables.md, which is made from docs/data.
 Results of `make forward`, on the lab's machine and on others, are in docs/data/forward. The cost of each
-setting of a strategy is in docs/data/strategies.jsonl.gz. Measurements by hand are in the page about
-them.
+setting of a strategy is in docs/data/strategies.jsonl.gz. Measurements by hand are in their own page.
 """
 
 import gzip
@@ -27,9 +26,9 @@ WAYS = {
     "pinned": (0, 3, 4),
     "rps": (0, 1, 2),
     "threaded": (0,),
-}  # and which columns were measured
+}  # the measured columns
 
-# The settings that docs/strategies.md shows, and in which situations, besides round trip and overload.
+# Settings in docs/strategies.md, each with its situations besides round trip and overload.
 SETTINGS = (
     "original",
     "napi",
@@ -99,14 +98,14 @@ def harts() -> dict[str, str]:
 
 
 def forwarded() -> dict[str, str]:
-    """`napi received`: of 64 octets on the lab's machine; `napi versa fps`, `versa boot` (M cycles)."""
+    """`napi received`: 64 octets, the lab's machine; `napi versa fps`, `versa boot` (M cycles)."""
     found = {}
     for file in sorted((ROOT / "docs/data/forward").glob("*.json")):
         box = "" if file.stem == "lab" else f"{file.stem} "
         for trial in json.loads(file.read_text()):
             ports = trial["ports"]
             sums = {what: str(sum(port[name] for port in ports)) for what, name in COUNTS.items()}
-            # Half up: it was rounded before.
+            # Rounds half up, because the value has been rounded before.
             rates = {
                 "fps": str(int(trial["throughput"]["fps"] + 0.5)),
                 "median": f"{trial['latency_ns']['median'] / 1e6:.1f}",
@@ -143,7 +142,7 @@ def strategies() -> dict[str, str]:
 
 
 def by_hand() -> dict[str, str]:
-    """Measured once: on LiteX's VexRiscv-SMP, and on two harts."""
+    """Figures that were measured once: on LiteX's VexRiscv-SMP, and on two harts."""
     (smp,) = re.findall(
         r"\| forwarded, frames/s \| ([\d ]+) \|", (ROOT / "docs/integrate.md").read_text()
     )
@@ -153,7 +152,7 @@ def by_hand() -> dict[str, str]:
 
 
 def rows(caption: str, head: bool = False) -> list[list[str]]:
-    """The cells of the table of docs/tables.md with this beginning of its caption."""
+    """The cells of the table in docs/tables.md whose caption begins like this."""
     text = (ROOT / "docs/tables.md").read_text()
     table, *_ = re.findall(rf"(?:\*\*|<summary>){re.escape(caption)}[^\n]*\n+((?:\|.*\n)+)", text)
     first, _, *body = [
@@ -166,7 +165,8 @@ def rows(caption: str, head: bool = False) -> list[list[str]]:
 
 
 def of_results(variant: str) -> Place:
-    """A row of the first table of docs/results.md; one of the best is bold, * is the line rate."""
+    """A row of the first table of docs/results.md. The best of a column is bold, * means the line
+    rate."""
     cells = ["{}", "{}", "{}*" if variant.startswith("napi") else "{}"]
     ratios = ["**{}**" if variant == "napi-tx-off" else "{}"] * 4
     theirs = {
@@ -286,13 +286,13 @@ PLACES = (
 
 
 def measured(found: dict[str, str]) -> list[Place]:
-    """Places with all numbers known. Two harts have ratios only to one hart of the same core
-    (harts.py): without one, the page's earlier number stays."""
+    """Places whose numbers are all known. Two harts have a ratio only if one hart with the same core was
+    measured (harts.py); otherwise the page keeps its number."""
     return [place for place in PLACES if all(found[name] not in ("", "–") for name in place.names)]
 
 
 def texts() -> dict[Path, str]:
-    """The files that state or quote something, as they have to be."""
+    """The correct content of all files with numbers or quotes."""
     found, printed = values(), kept.read()["printed"]
     made = dict(files(measured(found), found))
     return made | {
@@ -301,11 +301,11 @@ def texts() -> dict[Path, str]:
 
 
 def stale() -> list[str]:
-    """Files that state or quote something else, by their names in the clone."""
+    """Names of files whose numbers or quotes are not up to date."""
     return [str(path.relative_to(ROOT)) for path, text in texts().items() if path.read_text() != text]
 
 
 def write():
-    """Makes them state and quote what is."""
+    """Bring these files up to date."""
     for path, text in texts().items():
         path.write_text(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Forwarding past Linux' stack, next to Linux: XDP, flow tables, flows in hardware."""
+"""Variants that bypass Linux' stack, compared with Linux: XDP, flow tables, flows in hardware."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from ..run.variants import FAST, KNOWN
 from . import forwards
 from .table import Table, number
 
-BASE = "napi-tx-off"  # the base of ratios: the fastest of the paper's six; FAST have its strategies
+BASE = "napi-tx-off"  # the fastest of the paper's six; FAST use its strategies
 HEAD = (
     "octets",
     "load, %",
@@ -21,10 +21,10 @@ ORDER = [*KNOWN, *FAST]
 
 
 def tables(trials: Sequence[dict]) -> list[Table]:
-    """One for each machine and traffic on which a variant of FAST ran; a row per size, load, variant."""
+    """One for each machine and traffic with a variant of FAST; a row per size, load and variant."""
     groups: dict[str, list[dict]] = {}
     for trial in trials:
-        if trial["load_percent"] is not None:  # a replay's is as captured
+        if trial["load_percent"] is not None:  # None for a replay
             groups.setdefault(forwards.where(trial), []).append(trial)
     groups = {
         where: group

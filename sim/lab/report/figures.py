@@ -12,9 +12,9 @@ from .cell_results import Cell, Throughput
 from .plot import INK, NARROW, Plot, legend, log_axis, look, panels, styled, tip
 from .records import Records
 
-COLLAPSE_SIZES = (64, 256)  # of their figure 5
+COLLAPSE_SIZES = (64, 256)  # the sizes of the paper's figure 5
 LATENCY_SIZES = (64, 512, 1518)
-SIZES = range(64, 1519, 2)  # for lines of the model
+SIZES = range(64, 1519, 2)  # for the model's lines
 THEIRS = "Spanos et al. 2008"
 COLLAPSE = (
     "A device that keeps up follows the dotted line. Under overload, a good device stays at its "
@@ -56,7 +56,7 @@ def throughput(records: Records, found: Mapping[Cell, Throughput]) -> Plot | Non
 
 @styled
 def collapse(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | None:
-    """Figure 5."""
+    """Figure 5: forwarded over offered rate."""
     sizes = [size for size in COLLAPSE_SIZES if any(size == of for _, of in curves)]
     if not sizes:
         return None
@@ -76,7 +76,7 @@ def collapse(records: Records, curves: Mapping[Cell, list[dict]]) -> Plot | None
 
 @styled
 def story(records: Records, curves: Mapping[Cell, list[dict]], size: int) -> Plot | None:
-    """Figure 5's most telling panel, on its own."""
+    """The most important panel of figure 5 as a figure of its own."""
     if not any(size == of for _, of in curves):
         return None
     figure, (panel,) = panels(1, 1, 3.4, NARROW)
@@ -299,7 +299,7 @@ def _curves(
     value: Callable[[dict], float | None],
     digits: int = 0,
 ):
-    """A line per variant: `value` over the offered rate; None where it has no meaning."""
+    """A line per variant: `value` over the offered rate, without points where it is None."""
     for variant in records.variants:
         points = [
             (metrics.offered(record), y, record)

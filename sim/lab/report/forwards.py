@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Trials of `moderato forward`, from what its --json wrote."""
+"""Trials of `moderato forward`, read from its --json."""
 
 from collections.abc import Sequence
 
@@ -24,15 +24,15 @@ HEAD = (
 
 
 def record(trial: dict) -> dict:
-    """A trial as a record of its kind. Raises KeyError, TypeError, … for anything else."""
-    if not all(isinstance(cell, str) for cell in _row(trial)):  # what is missing is found, too
+    """A trial as a record. Raises KeyError, TypeError, … for anything else."""
+    if not all(isinstance(cell, str) for cell in _row(trial)):  # calculated to find missing fields, too
         raise TypeError("its variant is no name")
     where(trial)
     return {**trial, "kind": KIND}
 
 
 def tables(trials: Sequence[dict]) -> list[Table]:
-    """One for each machine and traffic; variants side by side."""
+    """One for each machine and traffic, with the variants compared."""
     groups: dict[str, list[dict]] = {}
     for trial in trials:
         groups.setdefault(where(trial), []).append(trial)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""All strategies compared: what each setting costs the CPU, and how long frames wait for it."""
+"""All strategies compared: the CPU time of each setting, and the latency of its frames."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from ..strategies.strategy_tables import urgent
 from .plot import INK, Plot, labels, legend, log_axis, look, panels, styled, tip
 from .table import Table, number
 
-DRAWN = ("ping", "idle", "10%", "50%", "90%", "bursts")  # in overload all keep the CPU busy
+DRAWN = ("ping", "idle", "10%", "50%", "90%", "bursts")  # not overload: the CPU is always busy
 NOTE = (
     "Down and to the left is better: less CPU time, and a lower latency for 99 % of the frames. "
     "Each point is a setting, in the colour of its strategy. The label next to a point gives the "
@@ -38,7 +38,7 @@ def plot(records: Sequence[dict]) -> Plot | None:
             if not own:
                 continue
             panel.plot(*zip(*map(_place, own)), linestyle="none", **look(variant, variants))
-            for record in own:  # at once: a tooltip belongs to the line before it
+            for record in own:  # in the same loop: a tooltip belongs to the line before it
                 tip(
                     panel,
                     *_place(record),
@@ -79,7 +79,7 @@ def front(records: Sequence[dict]) -> list[dict]:
 
 
 def _in_turn(records: Sequence[dict]) -> list[dict]:
-    """The records, those of the front first."""
+    """The records, sorted so that the front's come first."""
     best = front(records)
     return best + [record for record in records if record not in best]
 
@@ -89,7 +89,7 @@ def _place(record: dict) -> tuple[float, float]:
 
 
 def _said(record: dict) -> str:
-    """The setting's value, in a few characters."""
+    """The setting's value as a short label."""
     return (SETTINGS[record["setting"]].value or record["variant"]).replace(" us", " µs")
 
 

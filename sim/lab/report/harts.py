@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two harts and one: what each way to spread the work forwards, as Yao et al. (2014) compare."""
+"""Two harts compared with one, for each way to spread the work, as in Yao et al. (2014)."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -21,8 +21,8 @@ RATIO_NOTE = "In brackets: the ratio to one hart with a kernel without SMP. " + 
 
 
 def alike(found: Sequence[dict]) -> list[dict]:
-    """Trials on several harts, and trials on one hart with the same core, memory, NIC and clock. So a
-    ratio shows the effect of harts, not of another cache or prediction."""
+    """Trials on several harts, and those on one hart with the same core, memory, NIC and clock: a ratio
+    then shows only the effect of harts, not of another cache or prediction."""
     cores = {_core(record) for record in found if several(record)}
     return [record for record in found if _core(record) in cores]
 
@@ -58,13 +58,13 @@ def goodput(transfers: Sequence[dict]) -> Table | None:
 
 
 def interrupts(transfers: Sequence[dict]) -> Table | None:
-    """Yao et al.'s tables 1 to 3, theirs next to ours: through the DUT, with connection tracking."""
+    """Yao et al.'s tables 1 to 3 compared with ours: through the DUT, with connection tracking."""
     found = [
         record
         for record in tcp.plain_last(alike(transfers))
         if record["direction"] == "through" and record["kernel"] == "conntrack"
     ]
-    # Of one variant, NIC and line rate, the last that two harts had; of it, what two harts had.
+    # The variant, NIC and line rate of the last trial on two harts select the trials.
     of = [(row(record), record["link_mbps"]) for record in found if several(record)][-1:]
     found = [record for record in found if [(row(record), record["link_mbps"])] == of]
     spread = {_transfer(record) for record in found if several(record)}
@@ -108,7 +108,7 @@ def interrupts(transfers: Sequence[dict]) -> Table | None:
 
 
 def _per_hart(record: dict) -> list[int]:
-    """Interrupts of each hart while a transfer lasted; of one hart as the hardware counted them."""
+    """Interrupts of each hart during a transfer; for one hart, the hardware's count."""
     if several(record):
         return record["interrupts_per_hart"]
     return [sum(port["events"][f"{way}_interrupt"] for port in record["ports"] for way in ("rx", "tx"))]
@@ -161,7 +161,8 @@ def _place(way: str) -> int:
 
 
 def _traffic(trial: dict) -> str:
-    """Whether frames of a stream may be reordered is not the traffic's, but the way's."""
+    """The traffic, for a heading. Whether reordering is allowed depends on the way, not on the
+    traffic."""
     return Traffic.of(trial["task"].get("traffic", {})).words
 
 

@@ -26,9 +26,9 @@ class Inputs:
 
     @cached_property
     def curves(self) -> Mapping[Cell, list[dict]]:
-        """Records at rising loads, those of searches among them."""
+        """Records by rising load, including those of searches."""
         return cell_results.curves(self.trials.of("loss") + self.trials.of("steady"))
 
     def full_load(self, frame_bytes: int = paper.FULL_LOAD_BYTES) -> Mapping[str, dict]:
-        """By variant."""
+        """The records by variant."""
         return cell_results.full_load(cell_results.curves(self.trials.of("loss")), frame_bytes)

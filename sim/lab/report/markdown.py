@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report's texts and tables, and figures if they are files, as a Markdown page."""
+"""The report's texts, tables and, if they are files, figures as a Markdown page."""
 
 import os
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from .plot import Plot
 
 
 def render(chapters: Sequence[Chapter], file: Path, figures: Path | None) -> str:
-    """For `file`; figures: the folder that holds them as SVG."""
+    """The page for `file`; figures: the folder with the SVG files."""
     blocks = [
         "# Tables and figures\n\nMade by `./moderato report`, from trials of `./moderato rfc2544`.\n"
     ]

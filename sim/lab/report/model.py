@@ -19,9 +19,10 @@ class Model:
         return self.constant_us + self.k_us_per_octet * frame_bytes
 
     def mbps(self, frame_bytes: float, link_mbps: int) -> float:
-        """Load of each port at which all of the time goes: the throughput, as far as the line goes.
+        """Load of each port at which forwarding takes all of the time, at most the line rate: the
+        throughput.
 
-        In Mb/s, preamble and gap counted.
+        In Mb/s, including preamble and gap.
         """
         rate = 1e6 / self.us(frame_bytes) / PORTS
         return min(1, rate / frame_rate(frame_bytes, 100, link_mbps)) * link_mbps
@@ -35,7 +36,7 @@ class Model:
 
 
 def us_per_frame(mbps: float, frame_bytes: int, link_mbps: int) -> float:
-    """Time per frame of a device with `mbps` at both ports: the reverse of Model.mbps()."""
+    """Time per frame of a device with `mbps` at both ports: the inverse of Model.mbps()."""
     return 1e6 / PORTS / frame_rate(frame_bytes, 100 * mbps / link_mbps, link_mbps)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report as one HTML file that needs nothing else and asks for nothing.
+"""The report as one HTML file without external references.
 
-Its script is in the file, and the only one that its policy lets run.
+Its policy allows only the script that the file contains.
 """
 
 import base64
@@ -68,7 +68,7 @@ def _chapter(chapter: Chapter) -> str:
 
 
 def download(name: str, content: bytes, kind: str) -> str:
-    """A link to content that is in the page."""
+    """A link to content that is embedded in the page."""
     data = base64.b64encode(content).decode()
     return (
         f'<a download="{escape(name)}" href="data:{kind};base64,{data}">{escape(name)}</a> '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Figures of Spanos, Meliones and Stassinopoulos (2008), from docs/data; keys are our names."""
+"""Figures of Spanos, Meliones and Stassinopoulos (2008), from docs/data, with our names as keys."""
 
 import csv
 import functools
@@ -12,10 +12,10 @@ from .model import Model
 
 VARIANTS = ("original", "tx-128", "tx-off", "napi", "napi-tx-128", "napi-tx-off")
 LINK_MBPS = 100
-FULL_LOAD_BYTES = 512  # of table 3
-FULL_LOAD_FRAMES = 2_000_000  # offered, both ports together
+FULL_LOAD_BYTES = 512  # octets in table 3
+FULL_LOAD_FRAMES = 2_000_000  # offered to both ports together
 
-# For its figure 5, only the numbers in the text are data (section 4.2.2).
+# Of its figure 5, only numbers in the text (section 4.2.2) are available as data.
 COLLAPSE = (
     "In the paper, with 64-byte frames, ORIGINAL sustains 37 000 frames/s, and is at the point of "
     "collapse with 120 000 offered, 3.2 times as many. NAPI-TX-OFF sustains 77 000 at any offered load."
@@ -34,16 +34,16 @@ class FullLoad:
 
 @dataclass(frozen=True)
 class Terms:
-    """A row of table 5: T_CS so often, the other terms once."""
+    """A row of table 5: T_CS counts this many times, the other terms once."""
 
     t_cs: Fraction
-    enabled: tuple[str, ...]  # terms during which interrupts are
+    enabled: tuple[str, ...]  # terms during which interrupts are enabled
     interrupts_per_frame: Fraction
 
 
 @functools.cache
 def throughput() -> dict[tuple[str, int], float]:
-    """Table 1: Mb/s of one port by variant and frame size, preamble and gap counted."""
+    """Table 1: Mb/s of one port by variant and frame size, including preamble and gap."""
     return {
         (variant, int(row["frame_bytes"])): float(row[variant.upper()])
         for row in _rows(1)
@@ -53,7 +53,7 @@ def throughput() -> dict[tuple[str, int], float]:
 
 @functools.cache
 def full_load() -> dict[str, FullLoad]:
-    """Table 3, which has four variants."""
+    """Table 3; it has four variants."""
     return {row["variant"].lower(): FullLoad(*map(int, list(row.values())[1:])) for row in _rows(3)}
 
 

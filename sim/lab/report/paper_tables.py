@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables 1 to 4 of Spanos et al. (2008), ours next to theirs. Table 5 is in profiles.py."""
+"""Tables 1 to 4 of Spanos et al. (2008), compared with ours. Table 5 is in profiles.py."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,17 +9,17 @@ from .cell_results import Cell, Throughput, frame_times
 from .records import Records, conditions
 from .table import MISSING, Table, number
 
-BASE = "original"  # what the paper compares with
-CLOSE = 0.15  # part by which a ratio may differ without being marked
-LIMIT = "*"  # the line is the limit
-LEAST = "≥"  # the search did not come to its end
+BASE = "original"  # the paper's reference
+CLOSE = 0.15  # ratios that differ by more than this part are marked
+LIMIT = "*"  # the line limits the rate
+LEAST = "≥"  # the search did not finish
 
 LIMIT_NOTE = f"{LIMIT} at the line rate: the line is the limit, not the device."
 LEAST_NOTE = f"{LEAST} the search was cut off before it found a rate that fails."
 MISSING_NOTE = f"{MISSING} not measured, or not in the paper."
 MARK_NOTE = f"Bold: ours and theirs differ by more than {100 * CLOSE:.0f} %."
 
-Value = tuple[float, bool] | None  # and whether the line is the limit
+Value = tuple[float, bool] | None  # the figure, and whether the line limits it
 
 
 # Tables 1 and 2 -----------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def table1_ratios(records: Records, found: Mapping[Cell, Throughput]) -> Table:
 
 
 def baseline(records: Records, found: Mapping[Cell, Throughput]) -> Table | None:
-    """Throughput as ratio to that of another NIC, if there is one."""
+    """Throughput as a ratio to another NIC's, if there is one."""
     others = dict.fromkeys(
         trial["task"]["variant"]
         for trial in records.of("steady")
@@ -117,7 +117,7 @@ def baseline(records: Records, found: Mapping[Cell, Throughput]) -> Table | None
 
 
 def table2(records: Records, found: Mapping[Cell, Throughput]) -> Table:
-    """Gain over ORIGINAL, as their table 2."""
+    """Gain over ORIGINAL, as in their table 2."""
 
     def gain(value: Value) -> str:
         return MISSING if value is None else f"{100 * (value[0] - 1):+.1f}{LIMIT * value[1]}"
@@ -151,7 +151,7 @@ def table2(records: Records, found: Mapping[Cell, Throughput]) -> Table:
 def _by_size(
     records: Records, lines: dict[str, Callable[[str, int], str]], variants: list[str] | None = None
 ) -> list[list[str]]:
-    """Rows of one frame size after the other, a column per variant."""
+    """Rows, grouped by frame size, with a column per variant."""
     variants = records.variants if variants is None else variants
     return [
         [str(size), title, *(line(variant, size) for variant in variants)]
@@ -188,7 +188,7 @@ def _shown(value: Value) -> str:
 
 
 def _quotient(ours: Value, theirs: Value, mark: bool = False) -> str:
-    """Their limits say nothing about ours: a mark only where neither is at the line."""
+    """The quotient. If the line limits one of them, the difference says nothing and gets no mark."""
     ratio = _ratio(ours, theirs)
     text = _shown(ratio)
     apart = ratio and not ratio[1] and abs(ratio[0] - 1) > CLOSE
@@ -338,7 +338,7 @@ def table4(
 def table4_residuals(
     records: Records, found: Mapping[Cell, Throughput], models: Mapping[str, model.Model]
 ) -> Table:
-    """Measured times, and by how much the model misses them."""
+    """Measured times, and the model's errors."""
 
     def cell(us, line, size):
         if size not in us:

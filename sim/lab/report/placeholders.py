@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Writes numbers from their source into the files that repeat them.
 
-A place is a phrase of a file with a hole for each number, `{}`; so the file itself shows
-no sign of it. A phrase is found across the ends of lines, and has to be there exactly once.
+A place is a phrase in a file with a hole `{}` for each number. So the file itself needs no markers. The
+phrase may extend over several lines, and must occur exactly once.
 """
 
 import re
@@ -14,20 +14,22 @@ from moderato.toolchain.project import ROOT
 
 from ..show.errors import LabError
 
-HOLE = r"(lost|\d(?:[\d.\s]*\d)?)"  # a number, a version; or that frames were lost
+HOLE = r"(lost|\d(?:[\d.\s]*\d)?)"  # a number, a version, or "lost"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where numbers go: a file by its name in the clone, a phrase, and the names of what fills it."""
+    """Where to write numbers: a file by its name in the clone, a phrase, and the names of the
+    numbers."""
 
     file: str
     phrase: str
     names: Sequence[str]
-    spaced: bool = False  # digits of numbers in threes, as in sentences
+    spaced: bool = False  # group digits by thousands, as in sentences
 
     def fill(self, text: str, values: Mapping[str, str]) -> str:
-        """The text of the file with values in this place. A LabError says what is wrong with it."""
+        """The text of the file with the numbers. Raises a LabError if the place is not there exactly
+        once."""
         pattern = HOLE.join(
             r"\s+".join(map(re.escape, part.split(" "))) for part in self.phrase.split("{}")
         )
@@ -50,7 +52,7 @@ def spaced(value: str) -> str:
 
 
 def files(places: Sequence[Place], values: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    """Each file of the places, and its text with the values."""
+    """Each file with places, and its text with the numbers."""
     for name in dict.fromkeys(place.file for place in places):
         text = (ROOT / name).read_text()
         for place in places:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How figures look, and how they become SVG and PNG.
+"""The style of figures, and their output as SVG and PNG.
 
 An SVG takes the colour of its text from the page around it, or from the reader's light or dark setting.
-Its bytes are the same each time. In the page it has a tooltip on every data point, and the variant of
-each line. A file has neither, because other pages show it as an image.
+Its content is the same each time. In the page, data points have tooltips, and lines the names of their
+variants. A file has neither, because other pages show it as an image.
 """
 
 import functools
@@ -67,15 +67,15 @@ LOOKS = {
     "adaptive-hw": ("#D6006D", "*"),
 }
 MORE_LOOKS = (("#808080", "X"), ("#6B8E23", "p"), ("#008B8B", "d"), ("#B22222", "8"))
-HIT_SIZE = 11  # points: the area of a data point that shows its tooltip
-TIP = "_tip "  # how the label of such a point begins; the underscore keeps it out of legends
+HIT_SIZE = 11  # points: the area around a data point that shows its tooltip
+TIP = "_tip "  # prefix of such a point's label; the underscore keeps it out of legends
 DPI = 160
-WIDTH = 9  # inches of a figure that is as wide as the page,
-NARROW = 5.4  # and of one that can be read whole on a telephone
+WIDTH = 9  # inches: a figure as wide as the page,
+NARROW = 5.4  # and one that fits a telephone
 LEGEND_COLUMNS = {WIDTH: 7, NARROW: 3}
-MARK = 3  # pixels from the middle of a data point to its edge
+MARK = 3  # pixels from the centre of a data point to its edge
 LABEL_SIZE = 7  # points
-# Where a word can be: its offset in points from its data point, and its alignment.
+# Possible positions of a word: offset in points from its data point, and alignment.
 LABEL_PLACES = (
     (4, 2, "left", "bottom"),
     (4, -2, "left", "top"),
@@ -94,7 +94,7 @@ ADAPT = "svg{color:#1b1f24}@media(prefers-color-scheme:dark){svg{color:#d7dde4}}
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure and what is said about it; `note`: what there is to see. name: of its files."""
+    """A figure with its caption; `note`: what it shows. name: of its files."""
 
     name: str
     caption: str
@@ -110,7 +110,7 @@ class Plot:
         )
 
     def svg(self, live: bool = False) -> str:
-        """The drawing; its ids start with `name`. live: with tooltips and owners of lines."""
+        """The drawing; its ids start with `name`. live: with tooltips and names of variants."""
         buffer = io.StringIO()
         owners = _name_lines(self.figure) if live else {}
         for line in _tips(self.figure):
@@ -147,8 +147,8 @@ class Plot:
 
 
 def _name_lines(figure: Figure) -> dict[str, str]:
-    """Give ids to lines, tooltips and words. Returns their variants by id; a line without a marker has
-    no variant."""
+    """Give ids to lines, tooltips and words. Returns the variant of each line's id; a line without
+    markers has no variant."""
     owners, number = {}, itertools.count()
     for axes in figure.axes:
         owner = None
@@ -171,7 +171,7 @@ def _tips(figure: Figure) -> list[Line2D]:
 
 
 def with_ids(svg: str, prefix: str) -> str:
-    """Ids, and what refers to them, with a prefix: so that SVGs can share a page."""
+    """The SVG with a prefix before ids and references to them, so that several SVGs can share a page."""
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
 
 
@@ -186,12 +186,12 @@ def _tooltips(root: ElementTree.Element, figure: Figure):
 
 
 def _slim(root: ElementTree.Element):
-    """Without ids that nothing refers to, and groups that then say nothing."""
+    """Remove ids without references, and then groups without effect."""
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', ElementTree.tostring(root, "unicode")))
     for element in root.iter():
         if element.get("id") not in used:
             element.attrib.pop("id", None)
-    for element in reversed(list(root.iter())):  # from the leaves on
+    for element in reversed(list(root.iter())):  # leaves first
         element[:] = [part for child in element for part in (child if _says_nothing(child) else [child])]
     ElementTree.indent(root, " ")
 
@@ -264,7 +264,7 @@ def tip(axes: Axes, x: float, y: float, text: str):
 
 
 def log_axis(axes: Axes, label: str, unit: float):
-    """A logarithmic horizontal axis with round figures on it; unit: that of 1."""
+    """A logarithmic horizontal axis with round figures; unit: the value of 1."""
     axes.set(xscale="log", xlabel=label)
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value / unit:g}")
@@ -272,10 +272,10 @@ def log_axis(axes: Axes, label: str, unit: float):
 
 
 def labels(figure: Figure, points: Sequence[Sequence[tuple[float, float, str, str]]]):
-    """A word next to each point of each panel, where it touches no other word, point or edge. Earlier
-    points have precedence. points: of a panel (x, y, word, variant).
+    """A word next to each point of each panel, where it overlaps no other word, point or edge. Earlier
+    points have precedence. points: for each panel (x, y, word, variant).
 
-    Call it last: it uses the panels' current places and limits.
+    Call it last: it uses the panels' final positions and limits.
     """
     figure.draw_without_rendering()
     for axes, here in zip(figure.axes, points):
@@ -310,7 +310,7 @@ def _around(place: Iterable[float], radius: float) -> Bbox:
 
 
 def legend(figure: Figure, axes: Sequence[Axes]):
-    """One legend for all panels, above them, in rows of much the same length."""
+    """One legend for all panels, above them, in rows of similar length."""
     handles = {}
     for each in axes:
         for handle, label in zip(*each.get_legend_handles_labels()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Table 5 of Spanos et al. (2008) from what `moderato profile --json` wrote; its flame graphs."""
+"""Table 5 of Spanos et al. (2008) from the --json of `moderato profile`, and its flame graphs."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -19,9 +19,9 @@ COSTLIEST = 5
 
 @dataclass(frozen=True)
 class Profiles:
-    """The content of a folder of profiles, in the order of file names."""
+    """The files of a folder of profiles, ordered by name."""
 
-    profiles: list[dict]  # the JSON's objects
+    profiles: list[dict]  # the objects of the JSON files
     graphs: dict[str, str]  # SVG
     traces: dict[str, bytes]  # Perfetto's format
 
@@ -50,7 +50,7 @@ def _read(file: Path) -> list[dict]:
         if not isinstance(profiles, list):
             raise TypeError("not a list")
         for table in tables5(profiles):
-            table.html()  # what is missing, or is no figure, is found now
+            table.html()  # calculated now, to find missing and malformed figures
     except (
         ValueError,
         LookupError,
@@ -70,7 +70,7 @@ def _read(file: Path) -> list[dict]:
 
 
 def tables5(profiles: list[dict]) -> list[Table]:
-    """Terms, causes and the costliest functions; cycles add up exactly before they are rounded."""
+    """Terms, causes and the costliest functions. Cycles add up exactly before they are rounded."""
     if not profiles:
         return []
     ordered = sorted(profiles, key=_place)
@@ -118,7 +118,7 @@ def tables5(profiles: list[dict]) -> list[Table]:
 
 
 def _place(profile: dict) -> tuple[int, int, float]:
-    """By size; then the paper's six first, in its order."""
+    """Sort key: size, then the paper's six in its order, then the others."""
     variant, all_of = profile["variant"], paper.VARIANTS
     return (
         profile["frame_bytes"],

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Outputs of commands that pages quote, written from what docs/data/check.json keeps of them.
+"""Outputs of commands that pages quote, written from the outputs in docs/data/check.json.
 
 A quote is an indented block of a page that begins with `$ COMMAND`. In it,
 
-    …             replaces lines that are left out,
-    moderato: …   is a line on standard error, which has times, and stays as it is.
+    …             replaces omitted lines,
+    moderato: …   is a line on standard error, which has times, and is kept unchanged.
 
-After a … the quote continues at the line that differs from its next one only in numbers. In front of a …
-it ends with a line that is like its last one, or else has as many lines as before. Without a … after
-them, its last lines are all that are left.
+After a …, the quote continues at the printed line that differs only in numbers from the quote's next
+line. Lines before a … end with the printed line that is like the last of them, or else keep their
+number. Lines after the last … continue to the end of the output.
 """
 
 import itertools
@@ -24,13 +24,13 @@ from ..show.errors import LabError
 
 INDENT, GAP = "    ", "…"
 PROMPT = f"{INDENT}$ "
-SAME = {"make forward": WHOLE}  # what prints the same, as far as it is quoted
+SAME = {"make forward": WHOLE}  # parts of another command's output, as far as pages quote it
 NUMBER = re.compile(r"\d[\d.]*")
 
 
 @dataclass(frozen=True)
 class Quote:
-    """A command's output as a page quotes it; `lines`: from `begin` on, less the indentation."""
+    """A command's output as a page quotes it; `lines`: from `begin` on, without the indentation."""
 
     command: str
     begin: int
@@ -60,13 +60,14 @@ def quotes(text: str) -> Iterator[Quote]:
             and not lines[at].startswith(PROMPT)
         ):
             at += 1
-        while at > begin and not lines[at - 1]:  # empty ones before what follows
+        while at > begin and not lines[at - 1]:  # empty lines before the following text
             at -= 1
         yield Quote(command, begin, [line.removeprefix(INDENT) for line in lines[begin:at]])
 
 
 def fill(text: str, printed: Mapping[str, Sequence[str]]) -> str:
-    """The text of a page with what was printed. A LabError says which quote can't be filled."""
+    """The page's text with the printed output. Raises a LabError that names a quote that cannot be
+    filled."""
     lines = text.splitlines()
     for quote in reversed([*quotes(text)]):
         command = SAME.get(quote.command, quote.command)
@@ -79,7 +80,7 @@ def fill(text: str, printed: Mapping[str, Sequence[str]]) -> str:
 
 
 def filled(quote: Quote, printed: Sequence[str]) -> list[str]:
-    """The lines of a quote, with what was printed."""
+    """The lines of a quote, filled from the printed lines."""
     runs = [
         (kept, [*lines])
         for kept, lines in itertools.groupby(
@@ -102,7 +103,7 @@ def filled(quote: Quote, printed: Sequence[str]) -> list[str]:
 
 
 def place(quote: Quote, line: str, printed: Sequence[str], at: int) -> int:
-    """The number of the printed line that is like one of the quote."""
+    """The number of the printed line that is like a line of the quote."""
     for number in range(at, len(printed)):
         if shape(printed[number]) == shape(line):
             return number
@@ -112,7 +113,7 @@ def place(quote: Quote, line: str, printed: Sequence[str], at: int) -> int:
 
 
 def last(lines: Sequence[str], printed: Sequence[str], at: int) -> int:
-    """The number after that of the last printed line of a run that begins `at`."""
+    """The number after the last printed line of the quote's lines that begin `at`."""
     usual = at + len(lines)
     alike = [
         number + 1 for number in range(at, len(printed)) if shape(printed[number]) == shape(lines[-1])
@@ -121,5 +122,5 @@ def last(lines: Sequence[str], printed: Sequence[str], at: int) -> int:
 
 
 def shape(line: str) -> str:
-    """A line without its numbers, and as many spaces as these take."""
+    """A line with numbers and their padding replaced, to compare lines."""
     return " ".join(NUMBER.sub("#", line).split())

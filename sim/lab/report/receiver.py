@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Song et al. (2010), ours next to theirs: the rate, table 1, the time segments, by user buffer."""
+"""Song et al. (2010) compared with ours: rate, table 1, time segments, by user buffer."""
 
 import csv
 from collections import Counter
@@ -15,7 +15,7 @@ from .records import conditions, row
 from .table import Table, number
 
 THEIRS = "Song et al. 2010"
-NORMAL, TRACED = "normal", "traced"  # kernels
+NORMAL, TRACED = "normal", "traced"  # the kernels that are compared
 COLOURS = (
     "#0072B2",
     "#56B4E9",
@@ -33,8 +33,8 @@ COLOURS = (
 
 
 def studies(records: Sequence[dict]) -> dict[str, list[dict]]:
-    """The transfers of each study, by user buffer; by the variant, and a kernel not the usual. Other
-    transfers that were profiled are none of a study."""
+    """The transfers of each study, by user buffer. A study is named by variant, and kernel if that is
+    unusual. Profiles of other transfers are omitted."""
     found = {}
     for record in sorted(
         (record for record in records if study.has(record)),
@@ -45,7 +45,7 @@ def studies(records: Sequence[dict]) -> dict[str, list[dict]]:
 
 
 def studied(records: Sequence[dict]) -> list[dict]:
-    """The first study's, which is of the usual kernel where there is one."""
+    """The first study, with the usual kernel if it was studied."""
     return next(iter(studies(records).values()), [])
 
 
@@ -64,7 +64,7 @@ def theirs() -> dict[int, dict[str, float]]:
 
 @styled
 def rate(records: Sequence[dict]) -> Plot | None:
-    """Figure 2: the rate by user buffer, of each variant that was studied, traced and not."""
+    """Figure 2: the rate by user buffer, for each studied variant, traced and not."""
     found = studies(records)
     if not found:
         return None
@@ -97,7 +97,7 @@ def rate(records: Sequence[dict]) -> Plot | None:
 
 
 def table1(records: Sequence[dict]) -> Table | None:
-    """Their columns, each ours and theirs."""
+    """Their columns, with their figures and ours."""
     found, paper = studied(records), theirs()
     if not found:
         return None
@@ -138,7 +138,7 @@ def table1(records: Sequence[dict]) -> Table | None:
 
 
 def disturbance(records: Sequence[dict]) -> Table | None:
-    """The same study with the kernel's own tracing on, next to the undisturbed one."""
+    """The same study with the kernel's own tracing, compared with the one without."""
     plain = studied(records)
     traced = [record for record in records if study.has(record) and record["kernel"] == TRACED]
     pairs = [(record, other) for record in plain for other in traced if _whose(record) == _whose(other)]
@@ -171,7 +171,7 @@ def disturbance(records: Sequence[dict]) -> Table | None:
 
 
 def _whose(record: dict) -> tuple:
-    """Alike in two studies that differ in the kernel only."""
+    """Equal for two studies that differ only in the kernel."""
     made = conditions(record)
     return (
         *(record.get(name) for name in ("variant", "user_buffer", "octets", "sys_clk_hz")),
@@ -208,7 +208,7 @@ def segments(records: Sequence[dict]) -> Plot | None:
 
 
 def costs(records: Sequence[dict]) -> Table | None:
-    """The same as figures."""
+    """The data of figure 3 as a table."""
     found = studied(records)
     if not found:
         return None

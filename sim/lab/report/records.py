@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The trials that a report is about: of one machine, or one for each NIC where several compare.
+"""The trials of a report: all of one machine, or of one machine for each compared NIC.
 
-Files grow over months, through many commits of gateware and driver; figures of different machines do not
-go into one table. The report has the latest machine of each NIC. It compares NICs only with the same
-kernel, CPU and memory. Notes list what is left out. So is what is no mixture of machines and yet no
-single run: trials of several commits, or with changes that no commit has.
+Files of records grow over months, through many commits of gateware and driver, and a table must not mix
+machines. The report has the latest machine of each NIC, and compares NICs only with the same kernel, CPU
+and memory. Notes list the trials that are left out. Notes also list trials of several commits, or with
+uncommitted changes.
 """
 
 import json
@@ -35,22 +35,22 @@ UNKNOWN = {
     "memory_bytes": None,
     "memory": IDEAL,
     "checkpoint": None,
-}  # of records that do not say it
+}  # for records without the field
 
 
 @dataclass(frozen=True)
 class Records:
     trials: list[dict]
-    notes: list[str]  # what a reader has to know about them
-    strategies: list[dict] = field(default_factory=list)  # trials of `moderato strategies`
-    transfers: list[dict] = field(default_factory=list)  # of `moderato tcp` and `receiver`
-    harts: list[dict] = field(default_factory=list)  # trials to compare harts by
+    notes: list[str]  # for the reader of the report
+    strategies: list[dict] = field(default_factory=list)  # records of `moderato strategies`
+    transfers: list[dict] = field(default_factory=list)  # records of `moderato tcp` and `receiver`
+    harts: list[dict] = field(default_factory=list)  # trials that compare harts
     hart_transfers: list[dict] = field(default_factory=list)  # transfers on several harts
     forwards: list[dict] = field(default_factory=list)  # trials of `moderato forward`
 
     @property
     def all(self) -> list[dict]:
-        """Every one that the report is about."""
+        """All records of the report."""
         return [
             *self.trials,
             *self.strategies,
@@ -66,7 +66,7 @@ class Records:
 
     @property
     def variants(self) -> list[str]:
-        """In the order of their first trials, the paper's six before all others."""
+        """Ordered by first trial, with the paper's six before all others."""
         found = dict.fromkeys(trial["task"]["variant"] for trial in self.trials)
         return [name for name in VARIANTS if name in found] + [
             name for name in found if name not in VARIANTS
@@ -77,13 +77,13 @@ class Records:
         return sorted({trial["task"]["frame_bytes"] for trial in self.trials})
 
     def of(self, *kinds: str) -> list[dict]:
-        """The trials of some kinds."""
+        """The trials of these kinds."""
         return [trial for trial in self.trials if trial["task"]["kind"] in kinds]
 
 
 def load(files: Sequence[Path]) -> Records:
-    """All records of the files, each once, as far as they belong together; and what --json of
-    `forward` and of `tcp` wrote."""
+    """All records of the files without duplicates, as far as they belong together. Also accepts --json
+    files of `forward` and `tcp`."""
     found, notes = {}, []
     for file in files:
         if not file.exists():
@@ -133,10 +133,10 @@ def load(files: Sequence[Path]) -> Records:
 
 
 def written(file: Path) -> list[dict]:
-    """Records of what --json wrote, a list; none if the file is something else.
+    """Records of a --json file; an empty list if the file is something else.
 
     Results of `tcp`, `receiver` and `strategies` are records already. A trial of `forward` gets a key
-    over all but its wall-clock time, so the key is the same in each run.
+    over all fields except the wall-clock time, so the key is the same in each run.
     """
     try:
         with open(file, "rb") as content:
@@ -159,8 +159,8 @@ def written(file: Path) -> list[dict]:
 
 
 def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> list[dict]:
-    """The trials without those that `strategies` made for the throughput that its loads refer to. A
-    variant with only their frame sizes is no row of RFC 2544's tables."""
+    """The trials without those in which `strategies` searched the throughput that its loads refer to. A
+    variant with only these trials is not a row of RFC 2544's tables."""
 
     def of_reference(trial):
         return trial["task"]["variant"] == REFERENCE.variant
@@ -171,7 +171,7 @@ def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> lis
 
 
 def latest(strategies: Sequence[dict]) -> list[dict]:
-    """The records of the last one's commit and frame size, in the order of settings and situations."""
+    """The records with the last one's commit and frame size, ordered by setting and situation."""
     if not strategies:
         return []
 
@@ -187,8 +187,8 @@ def latest(strategies: Sequence[dict]) -> list[dict]:
 
 
 def of_last_commit(transfers: Sequence[dict]) -> tuple[list[dict], list[str]]:
-    """The records with the conditions around the last one's NIC: of the last commit for each NIC and
-    kernel, and of its last machine at each line rate. And what is left out."""
+    """The records with the conditions around the last one's NIC: for each NIC and kernel the last
+    commit, for each line rate its last machine. Also returns notes on the rest."""
 
     def kind(record: dict) -> tuple:
         return conditions(record)["nic"], record["kernel"]
@@ -206,7 +206,7 @@ def several(trial: dict) -> bool:
 
 
 def _apart(trial: dict) -> bool:
-    """Whether harts are compared by it, and nothing else: it ran on several, or had unusual traffic."""
+    """Whether the trial only compares harts: it ran on several, or had unusual traffic."""
     return several(trial) or "traffic" in trial["task"]
 
 
@@ -222,8 +222,9 @@ def row(record: dict) -> str:
 
 
 def choose(trials: Sequence[dict]) -> tuple[list[dict], list[str]]:
-    """RFC 2544's trials that belong together, and notes on the rest. They have the latest trial's line
-    rate and conditions around its NIC, each NIC's latest machine, and a variant's latest settings."""
+    """RFC 2544's trials that belong together, and notes on the rest. They share the latest trial's line
+    rate and conditions around its NIC. For each NIC the latest machine counts, for each variant the
+    latest settings."""
     return _chosen(trials, _around, ((_nic, "machine"), (_variant, "checkpoint")))
 
 
@@ -232,8 +233,8 @@ def _chosen(
     around: Callable[[dict], tuple],
     latest: Sequence[tuple[Callable[[dict], object], str]] = (),
 ) -> tuple[list[dict], list[str]]:
-    """Records that have `around` them what the last one has. `latest`: among records with the same name
-    by a function, those with the condition of the last one. And what is left out."""
+    """Records whose `around` equals the last one's, and notes on the rest. `latest`: pairs of functions;
+    among records with the same name, only those with the last one's condition count."""
     if not records:
         return [], []
     chosen = [record for record in records if around(record) == around(records[-1])]
@@ -261,7 +262,7 @@ def no_single_run(trials: Sequence[dict]) -> list[str]:
 
 
 def _around(trial: dict) -> tuple:
-    """The conditions that compared trials share, whatever their NIC."""
+    """The conditions that compared trials must share, whatever their NIC."""
     made = conditions(trial)
     return (
         trial["task"]["link_mbps"],
@@ -271,7 +272,7 @@ def _around(trial: dict) -> tuple:
 
 
 def _clocked(record: dict) -> tuple:
-    """By what any figure moves, whatever is compared."""
+    """Conditions that affect all figures, whatever is compared."""
     return record.get("sys_clk_hz"), conditions(record)["memory"]
 
 

@@ -14,14 +14,14 @@ from ..run.variants import LITEETH, MODERATO
 from ..tcp.transfer import Transfer, gro_said
 from .records import Records, conditions, several
 
-TESTS = {"steady": ("throughput", "latency")}  # of kinds of trials that are called otherwise
+TESTS = {"steady": ("throughput", "latency")}  # kinds of trials that have other names than their tests
 
 
 def commands(records: Records) -> list[str]:
-    """A checkout, then a command for all tests that were asked of the same variants and sizes.
+    """A checkout, then one command for all tests of the same variants and sizes.
 
-    Trials of several versions on the same machine are the same in each: that of the main ones, which
-    come last, will do. Several harts' may be of another.
+    Trials of several versions on the same machine are the same in each version. The checkout is that of
+    the main trials, which come last. Those on several harts may need another.
     """
     trials = [*records.trials, *records.harts]
     transfers = [*records.transfers, *records.hart_transfers]
@@ -63,7 +63,7 @@ def commands(records: Records) -> list[str]:
 
 
 def _machine(record: dict) -> list[str]:
-    """The options that choose what a record was made on, but for the kernel."""
+    """The options that select a record's machine, except for the kernel."""
     made = conditions(record)
     clock = record.get("sys_clk_hz", NOMINAL_MHZ * 1_000_000) / 1e6
     return [
@@ -78,7 +78,7 @@ def _machine(record: dict) -> list[str]:
 
 
 def _strategies(found: list[dict]) -> list[str]:
-    """One command for all of them, which are of one frame size."""
+    """One command for all trials, which share a frame size."""
     if not found:
         return []
     variants, situations = (
@@ -91,7 +91,7 @@ def _strategies(found: list[dict]) -> list[str]:
 
 
 def _transfers(found: list[dict]) -> list[str]:
-    """A command for the transfers of each study, and one for all others that are alike."""
+    """A command for the transfers of each study, and one for each group of similar other transfers."""
     lines, studies, others = [], defaultdict(list), defaultdict(list)  # options → transfers
     for record in found:
         options = _machine(record)
@@ -105,7 +105,7 @@ def _transfers(found: list[dict]) -> list[str]:
         options += [f"--window {record['window']}"] * (record["window"] != Transfer.window)
         if gro_said(record["direction"], record["gro"]):
             options.append(f"--gro {'on' if record['gro'] else 'off'}")
-        for name in ("off", "faults"):  # records of before have neither, nor what is below
+        for name in ("off", "faults"):  # older records lack these fields and those below
             options += [f"--{name} {_list(record.get(name, []))}"] * bool(record.get(name))
         for name in ("zerocopy", "check", "profile"):
             options += [f"--{name}"] * bool(record.get(name))
@@ -133,10 +133,10 @@ def _transfers(found: list[dict]) -> list[str]:
 
 
 def _asked(tasks: list[dict]) -> list[tuple[str, str]]:
-    """Variants and options of one kind of trials: so that they make these trials and no others."""
+    """Variants and options that make exactly the trials of one kind."""
     variants = defaultdict(list)  # options → variants
     for variant in _each(task["variant"] for task in tasks):
-        sizes = defaultdict(list)  # further options → sizes
+        sizes = defaultdict(list)  # other options → sizes
         of_variant = [task for task in tasks if task["variant"] == variant]
         for size in sorted({task["frame_bytes"] for task in of_variant}):
             of_cell = [task for task in of_variant if task["frame_bytes"] == size]
@@ -149,7 +149,7 @@ def _asked(tasks: list[dict]) -> list[tuple[str, str]]:
 def _options(tasks: list[dict]) -> str:
     """The command for the trials of one cell."""
     words = [f"--link {tasks[0]['link_mbps']}"]
-    if tasks[0]["kind"] not in ("loss", "burst"):  # they search for nothing
+    if tasks[0]["kind"] not in ("loss", "burst"):  # they have no search
         words = [
             f"--phases {len(_each(task['phase'] for task in tasks))}",
             f"--resolution {min(task['resolution'] for task in tasks):g}",

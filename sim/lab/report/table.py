@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-MISSING = "–"  # not measured, or not in the paper
-LONG = 30  # rows: a longer table is folded away
+MISSING = "–"  # not measured, or missing in the paper
+LONG = 30  # rows: a longer table can be folded away
 FIGURE = re.compile(rf"{MISSING}$|(\*\*)?[≥+-]?\d[\d.]*( –| \(|[*]*$)")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells are plain text; one between two `**` is shown bold. The first `heads` head their row.
+    """Cells are plain text; text between two `**` is bold. The first `heads` cells of a row are its
+    head.
 
-    Columns of figures are aligned to the right. A long table is folded away.
+    Columns of figures are aligned to the right. A long table can be folded away.
     """
 
     name: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Goodput over TCP: into the guest, out of it and through it, of each variant and link."""
+"""Goodput over TCP, of each variant and link: into the guest, out of it and through it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +11,7 @@ from .table import Table, number
 
 
 def table(records: Sequence[dict]) -> Table | None:
-    """A row per variant, a column per link and direction; of all transfers but those of a study."""
+    """A row per variant, a column per link and direction, without the transfers of a study."""
     cells = {
         (_row(record), record["link_mbps"], record["direction"]): record
         for record in plain_last(records)
@@ -43,8 +43,8 @@ def table(records: Sequence[dict]) -> Table | None:
 
 
 def plain_last(records: Iterable[dict]) -> list[dict]:
-    """In this order, one without a profile replaces those that have the same key. The profile is the
-    simulator's and disturbs nothing, so without such a one they are as good."""
+    """In this order, a record without a profile replaces one with the same key. With a profile the
+    figures are the same, because the simulator's profiler does not disturb the guest."""
     return sorted(records, key=lambda record: "profile" not in record)
 
 
@@ -56,7 +56,7 @@ def _row(record: dict) -> str:
 
 
 def settings(record: dict) -> list[str]:
-    """The unusual settings of both ends, except GRO. Records of before do not have all of it."""
+    """Unusual settings of both ends, except GRO. Older records lack some fields."""
     words = [f"ethtool {setting}" for setting in conditions(record).get("ethtool", [])]
     words += [f"buffers of {record['socket']}"] * bool(record["socket"])
     words += [f"window of {record['window']}"] * (record["window"] != Transfer.window)

@@ -16,34 +16,34 @@ from ..show import delivery
 from . import SEARCHES, search_tables, tests, trials
 from .tests import Cell
 
-# Trials that `./moderato results` needed for each variant, within a factor of two: see expected().
-TRIALS = 3  # whole ones of a search to 1 %; those that fail give up early
-PORT_RATE = 3000  # frames/s of each port that the slower variants sustain
-BURST_SECONDS = 0.07  # simulated, of one of nine bursts, with what drains after it
+# Typical trials of `./moderato results` for each variant, within a factor of two: see expected().
+TRIALS = 3  # complete ones in a search to 1 %; failing ones end early
+PORT_RATE = 3000  # frames/s that the slower variants sustain at each port
+BURST_SECONDS = 0.07  # simulated time of one of nine bursts, including the draining of queues
 
 
 @dataclass(frozen=True)
 class Request:
     """RFC 2544's tests of each variant with each frame size."""
 
-    tests: Sequence[str]  # by their names: throughput, latency, loss, burst, ...
-    variants: Sequence[str]  # of the system's NIC (variants.NICS)
+    tests: Sequence[str]  # throughput, latency, loss, burst, ...
+    variants: Sequence[str]  # one or more of the NIC's (variants.NICS)
     frame_sizes: Sequence[int]  # octets, with the FCS
     loads: Sequence[float]  # percent of the line rate, for `loss`
-    phases: int = 1  # between the two generators, with which a search is repeated
-    resolution: float = 1.0  # percent of the rate, to which a throughput is found
+    phases: int = 1  # phases between the two generators for which a search is repeated
+    resolution: float = 1.0  # percent of the rate: the resolution of a throughput
     link_mbps: int = 100
     system: System = System()
     traffic: Traffic = Traffic()
     where: store.Where = store.Where()
-    patient: bool = False  # also if it takes hours
+    patient: bool = False  # accept trials that take hours
 
     @property
     def searches(self) -> bool:
         return bool(SEARCHES & set(self.tests))
 
     def cells(self, sizes: Sequence[int]) -> list[Cell]:
-        """The tests' variants with some frame sizes."""
+        """The tests' variants with these frame sizes."""
         return [
             Cell(variant, size, self.link_mbps, self.resolution, self.traffic)
             for size in sizes
@@ -54,28 +54,29 @@ class Request:
 def rfc2544(wanted: Request) -> int:
     """Run the tests; prints tables, returns the exit status: 1 if a trial is unsound.
 
-    Each trial is kept and not run again.
+    Stored trials are not run again.
     """
     names, cells = wanted.tests, wanted.cells
     if "loss" in names:
         estimate.require_short(longest(wanted), wanted.patient, wanted.system)
     kept = store.Store(wanted.where.results or store.default())
     runner.require_scheduler(wanted.where.scheduler)
-    if wanted.where.scheduler is None:  # else the number of workers is unknown
+    if wanted.where.scheduler is None:  # the number of a scheduler's workers is unknown
         estimate.announce_searches(expected(wanted), wanted.patient, wanted.system)
     shares = phase_shares(wanted.phases)
 
     def work(found: dict):
         states = state.prepare(machine(wanted.link_mbps, wanted.system), wanted.variants)
         for each in states.values():
-            each.open().end()  # a damaged checkpoint is made again now, not found by a worker
+            each.open().end()  # replaces a damaged checkpoint before a worker finds it
         with runner.runner(wanted.where.scheduler) as workers:
 
             def run(jobs: dict):
                 workers.run(jobs, trials.run, lambda task: states[task.variant], kept, found=found)
 
             if wanted.searches:
-                # The rate hardly depends on the size: the first size's answers are the others' guesses.
+                # The rate hardly depends on the size: results of the first size are the guesses for the
+                # others.
                 first, *others = wanted.frame_sizes
                 run({("throughput", cell): tests.throughput(cell, shares) for cell in cells([first])})
                 alike = {cell.variant: answer for (_, cell), answer in found.items()}
@@ -131,17 +132,17 @@ def rfc2544(wanted: Request) -> int:
 
 
 def longest(wanted: Request) -> float:
-    """Simulated seconds of the longest trial of the loss test: few frames at a low load."""
+    """Simulated seconds of the loss test's longest trial: its frames take long at a low load."""
     return max(_steady(cell, min(wanted.loads)) for cell in wanted.cells(wanted.frame_sizes))
 
 
 def expected(wanted: Request) -> list[float]:
-    """Simulated seconds of about the trials that the tests make."""
+    """Simulated seconds of the trials that the tests will need, roughly."""
     return [seconds for cell in wanted.cells(wanted.frame_sizes) for seconds in _expected(wanted, cell)]
 
 
 def _expected(wanted: Request, cell: Cell) -> list[float]:
-    """Simulated seconds of the trials of one variant and frame size."""
+    """Simulated seconds of the trials for one variant and frame size."""
     most = frame_rate(cell.frame_bytes, 100, cell.link_mbps)
     load = min(100, 100 * PORT_RATE / most)
     found = []
@@ -166,7 +167,7 @@ def _steady(cell: Cell, load: float) -> float:
 
 
 def phase_shares(count: int) -> list[float]:
-    """Shares of a slot by which the second generator is late: a half, none, quarters, eighths."""
+    """Phases, as shares of a slot, of the second generator: a half, none, quarters, eighths."""
     shares, denominator = [0.5, 0.0], 4
     while len(shares) < count:
         shares += [odd / denominator for odd in range(1, denominator, 2)]

@@ -14,7 +14,7 @@ def offered(record: dict) -> float:
 
 
 def window_seconds(record: dict) -> float:
-    """Of the steady state, as far as the trial went."""
+    """Duration of the steady state; shorter if the trial ended early."""
     window = record["report"]["window"]
     end = min(window["end_cycle"], record["report"]["cycle"])
     return max(1, end - window["start_cycle"]) / record["sys_clk_hz"]
@@ -40,30 +40,30 @@ def _window(record: dict, part: str, name: str, ports: list[dict]) -> float:
 
 
 def frames(record: dict) -> int:
-    """Offered in the whole trial, both ports together."""
+    """Frames offered in the whole trial to both ports together."""
     return sum(port["offered"] for port in entered(record["report"]))
 
 
 def lost(record: dict) -> int:
-    """Of these, how many were not forwarded intact."""
+    """Frames of these that were not forwarded intact."""
     return sum(port["lost"] for port in entered(record["report"]))
 
 
 def loss_percent(record: dict) -> float:
-    """RFC 2544's frame loss rate, of the steady state: what is inside at the end doesn't count."""
+    """RFC 2544's frame loss rate in the steady state; frames still in queues at the end do not count."""
     windows = [port["window"] for port in entered(record["report"])]
     into, out = (sum(window[name] for window in windows) for name in ("offered", "forwarded"))
     return 100 * max(0, into - out) / max(1, into)
 
 
 def mbps(record: dict) -> float:
-    """The load as the papers give it: of one port, counting preamble and gap."""
+    """The load as the papers state it: of one port, including preamble and gap."""
     task = record["task"]
     return task["link_mbps"] * task["load_percent"] / 100
 
 
 def idle_percent(record: dict) -> float:
-    """Of the window, all harts together."""
+    """CPU idle time in the window, all harts together."""
     idle = record["report"]["window"]["idle_cycles"]
     return 100 * sum(idle) / len(idle) / record["sys_clk_hz"] / window_seconds(record)
 
@@ -83,15 +83,15 @@ def recovery_seconds(record: dict) -> float:
 
 
 def reset_seconds(record: dict) -> float | None:
-    """RFC 2544, 26.6: from the last frame before the reset to the first one after, either way; None if
-    there are not two frames."""
+    """RFC 2544, 26.6: from the last frame before the reset to the first one after, in either direction.
+    None for fewer than two frames."""
     pauses = [port["longest_pause"] for port in entered(record["report"]) if port["longest_pause"]]
     longest = max((pause["end_cycle"] - pause["start_cycle"] for pause in pauses), default=None)
     return longest and longest / record["sys_clk_hz"]
 
 
 def outcome(record: dict) -> Outcome:
-    """For the search; its rates are those of one port."""
+    """The outcome for the search, with rates of one port."""
     ports = len(entered(record["report"]))
     rates = offered(record), forwarded(record), received(record)
     return Outcome(record["passed"], *(rate / ports for rate in rates))

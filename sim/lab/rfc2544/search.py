@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Finds the highest rate that a device sustains, in few trials. Knows nothing of simulations.
+"""Finds the highest rate that a device sustains, in few trials. Independent of simulations.
 
-Rates are steps of a geometric grid, counted downwards from the line rate. So the answer does not depend
-on the path to it: the highest step that passes while the one above it fails.
+Rates are steps of a geometric grid, counted downwards from the line rate. The result is the highest step
+that passes while the next higher one fails. On a grid, it does not depend on the path of the search.
 """
 
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
 
-LOWEST = 0.001  # of the line rate: nothing below is looked at
-IDLE_RX = 0.05  # forwarding less than this part of what it receives, a device is in livelock
-# Of a single overload:
-LIVELOCK = 5  # only receiving: forwarding a frame takes at most this many times as long
-LEVEL = 4  # offered this many times what it forwards, a device that does not drop is in livelock
-SLOPING = 1.1  # forwarding this factor less than offered is too far off to show the slope
+LOWEST = 0.001  # of the line rate: lower rates are not tried
+IDLE_RX = 0.05  # a device that forwards less than this part of what it receives is in livelock
+# For an estimate from a single overload:
+LIVELOCK = 5  # in livelock, forwarding a frame takes at most this many times as long as receiving it
+LEVEL = 4  # offered this many times what it forwards without a drop, a device is in livelock
+SLOPING = 1.1  # offered more than this times what it forwards, a device shows no slope
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a trial; rates in frames per second while the load lasted."""
+    """A trial's outcome; rates in frames per second during the load."""
 
     passed: bool
     offered: float
@@ -47,10 +47,10 @@ class Grid:
 
 
 def highest(grid: Grid, start: int = 0) -> Generator[int, Outcome, int | None]:
-    """Yields steps to try, takes their outcomes; returns the answer, None if nothing passes.
+    """Yields steps to try, receives their outcomes; returns the highest step that passes, or None.
 
-    A search from the line rate learns from how much an overloaded device still forwards; `start`
-    is a better guess, as from another frame size.
+    A search from the line rate uses the rate that an overloaded device still forwards. `start` is a
+    better guess, such as the result of another frame size.
     """
     failed: dict[int, Outcome] = {}
     passed: list[int] = []
@@ -64,28 +64,29 @@ def highest(grid: Grid, start: int = 0) -> Generator[int, Outcome, int | None]:
         above, below = max(failed, default=-1), min(passed, default=grid.last + 1)
         if above + 1 == below:
             return below if passed else None
-        if not failed:  # feel the way up, from a guess that is rarely far off
+        if not failed:  # increase the step size, because a guess is rarely far off
             guess, sure = below - 2 ** max(0, len(passed) - 2), True
         else:
             rate, sure = _estimate(failed.values())
             guess = grid.step(rate)
         if guess >= below:
-            # What passed is the answer that overload promised, or better: is it the highest? If the
-            # promise was wrong, go half the way to where it failed: overload shows more near it.
+            # The estimate from the overload passed: try the next higher step. If the estimate was wrong,
+            # halve the distance to the failed step: an overload near the throughput gives a better
+            # estimate.
             sure = sure and (guess == below or len(passed) < 2)
             guess = below - 1 if sure else (above + below) // 2
         elif len(failed) > 2 and not passed:
-            guess = max(guess, above + 2 ** (len(failed) - 2))  # worse than promised: feel the way
+            guess = max(guess, above + 2 ** (len(failed) - 2))  # the estimate was too high
         step = min(max(guess, above + 1), below - 1)
 
 
 def _estimate(overloads) -> tuple[float, bool]:
-    """The rate at which a device would forward all that it is offered, and whether that is sure.
+    """The rate at which a device would forward all offered frames, and whether this is certain.
 
-    Under overload, the forwarded rate falls on a line over the offered rate if receiving a frame costs a
-    fixed time, which forwarding lacks (Mogul and Ramakrishnan, 1997). The guess extends that line from
-    its two lowest points to where forwarded = offered. A device that drops the surplus for nothing has a
-    level line.
+    Under overload, the forwarded rate falls linearly with the offered rate if receiving a frame that is
+    not forwarded takes a fixed time (Mogul and Ramakrishnan, 1997). The estimate extends the line
+    through the two lowest points to forwarded = offered. For a device that drops the surplus at no cost,
+    the line is level.
     """
     points = sorted({_point(outcome) for outcome in overloads})
     offered, forwarded = points[0]
@@ -102,7 +103,7 @@ def _estimate(overloads) -> tuple[float, bool]:
 
 
 def _point(overload: Outcome) -> tuple[float, float]:
-    """(offered, forwarded); in livelock, no more is taken than there is time to receive."""
+    """(offered, forwarded). In livelock, the offered rate is limited to what the CPU can receive."""
     if overload.forwarded < IDLE_RX * overload.received:
         return overload.received, 0.0
     return overload.offered, overload.forwarded

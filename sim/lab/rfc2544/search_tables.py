@@ -167,7 +167,7 @@ def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
 
 
 def _none(cell: Cell, width: int) -> list[str]:
-    """Nothing passed, not even the lowest rate."""
+    """A row for a cell in which not even the lowest rate passed."""
     return [cell.variant, str(cell.frame_bytes), *["-"] * (width - 2)]
 
 

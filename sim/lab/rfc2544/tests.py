@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""RFC 2544's tests as jobs: each yields the trials that it needs next, and takes their records."""
+"""RFC 2544's tests as jobs: each yields the trials that it needs next, and receives their records."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from . import metrics, trials
 from .search import Grid, highest
 from .trials import Task
 
-BURST_MOST = 4096  # frames to each port: a longer burst counts as endless
+BURST_MOST = 4096  # frames to each port: a longer burst counts as unlimited
 RECOVERY_FRAMES = 4096  # to each port: a tenth of them is more than ring or backlog hold
-RESET_SECONDS = 0.6  # of load: more than twice what the slowest reset takes
+RESET_SECONDS = 0.6  # of load: more than twice the time of the slowest reset
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Cell:
         return Grid(line, self.resolution / 100)
 
     def load(self, step: int) -> float:
-        """Percent of the line rate; in steps that moderato-sim distinguishes."""
+        """Percent of the line rate, rounded as moderato-sim does."""
         return round(100 * self.grid.rate(step) / self.grid.line, 4)
 
     def steady(self, load_percent: float, phase: float) -> Task:
@@ -59,10 +59,10 @@ Job = Generator[Task, dict, object]
 
 @dataclass(frozen=True)
 class Throughput:
-    """The highest rate that was sustained; its trial also measured the latency."""
+    """The highest rate that was sustained; the latency was measured in the same trial."""
 
     sustained: dict  # record
-    exceeded: dict | None  # record of the rate one step higher; None at the line rate
+    exceeded: dict | None  # record of the next higher rate; None at the line rate
 
     @property
     def load(self) -> float:
@@ -78,12 +78,12 @@ class Throughput:
 def throughput(
     cell: Cell, phases: list[float], alike: Sequence[Throughput] = ()
 ) -> Generator[Task, dict, list[Throughput]]:
-    """One search per phase; empty: nothing passes.
+    """One search per phase; an empty list if nothing passes.
 
-    A deterministic system gives the same answer to the same trial, so trials are repeated with other
-    phases between the two generators. `alike`: what another frame size gave. The first search starts
-    from its rate, or else from the line rate and what is forwarded then. The others start from the
-    previous answer, changed by the same ratio as there.
+    A deterministic system gives the same result for the same trial, so searches are repeated with other
+    phases between the two generators. `alike`: the results of another frame size. The first search
+    starts from its rate, or else from the line rate. Each later one starts from the previous result,
+    scaled by the ratio between the same two results in `alike`.
     """
     found: list[Throughput] = []
     for number, phase in enumerate(phases):
@@ -157,7 +157,7 @@ def burst(cell: Cell, phase: float) -> Generator[Task, dict, dict | None]:
 
 
 def recovery(cell: Cell, found: Throughput | None, phase: float) -> Generator[Task, dict, dict | None]:
-    """The record of 110 % of the throughput (but at most the line rate), then half of that."""
+    """The record of a load of 110 % of the throughput (at most the line rate), then half of that."""
     if found is None:
         return None
     load = min(100, round(1.1 * found.load, 4))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The trials that RFC 2544's tests are made of. A trial's record is the same whenever it runs.
+"""The trials of RFC 2544's tests. A trial's record is the same whenever it runs.
 
-steady    does the device keep up with a load for good? Gives up once it is clear that not
-loss      the same, but to the end of the window: what does it do instead?
+steady    whether the device sustains a load; ends early if it clearly does not
+loss      the same load to the end of the window, to measure the loss
 burst     N frames with minimum gaps (RFC 2544, 26.4)
 recovery  a load, then half of it (26.5)
 reset     a load while the device is reset (26.6)
@@ -24,16 +24,16 @@ from ..run.state import State
 from ..run.variants import INTERFACES
 
 FRAMES = 500  # offered to each port in a steady trial, at least: see docs/results.md
-# Simulated time, at least: 14 ticks of the kernel. No part of the window is shorter than the time in
-# which the fastest strategy frees its 128 skbs once.
+# Simulated seconds, at least: 14 ticks of the kernel. Even the fastest strategy frees its 128 skbs at
+# least once in each part of the window.
 SECONDS = 0.14
 PARTS = 8  # of the window, in moderato-sim's reports
-HOPELESS = 64  # frames by which the least outstanding grew: no later part can make up for that
-SLACK = 1  # frame: the least outstanding of a device that keeps up moves by this much
-SPAN = 3 / 8  # of the window: what growth() sees of a steady growth
-WINDOW = 4 / 5  # of a trial
-# Resets both MACs and enters the neighbours again. The program is typed before the load keeps the
-# CPU busy, and waits for its commands: starting it would take longer than they do.
+HOPELESS = 64  # growth of the least outstanding, in frames, that no later part can compensate
+SLACK = 1  # frame: variation of the least outstanding of a device that sustains the load
+SPAN = 3 / 8  # of the window: the part over which growth() measures a steady growth
+WINDOW = 4 / 5  # part of a trial
+# Resets both MACs and restores the neighbours. The program is typed before the load keeps the CPU busy,
+# and waits for its commands, because starting it would take longer than they do.
 RESET = "".join(
     [f"link set {name} {way}\\n" for way in ("down", "up") for name in INTERFACES]
     + [
@@ -47,7 +47,7 @@ ENVELOPE = ("do", "ok", "wall_seconds", "cpu_seconds")  # of moderato-sim's repl
 
 @dataclass(frozen=True)
 class Task:
-    """One trial: what is offered to each port, and how to look at it."""
+    """One trial: the load of each port, and how to evaluate it."""
 
     kind: str
     variant: str
@@ -55,9 +55,9 @@ class Task:
     link_mbps: int
     load_percent: float
     frames: int
-    phase: float = 0.5  # of a slot, by which the second port's frames start later
-    resolution: float = 1.0  # percent, of a steady trial's verdict
-    then: tuple[float, int] | None = None  # load and frames that follow
+    phase: float = 0.5  # delay of the second port's frames, as a share of a slot
+    resolution: float = 1.0  # percent: resolution of a steady trial's verdict
+    then: tuple[float, int] | None = None  # the next load, and its number of frames
     traffic: Traffic = Traffic()
 
     @property
@@ -73,14 +73,14 @@ class Task:
         )
 
     def as_record(self) -> dict:
-        """Its fields; of the usual traffic nothing, for records were made before there was another."""
+        """Its fields. Usual traffic is omitted, because older records do not have it."""
         fields = asdict(self) | {"traffic": self.traffic.as_record()}
         if self.traffic == Traffic():
             del fields["traffic"]
         return fields
 
     def key(self, ready: State) -> str:
-        """A hash of all that the record depends on: the checkpoint's content, and this."""
+        """A hash of all that the record depends on: the checkpoint's content and this task."""
         learning = ["learning"] if hands_over(self.variant) else []
         content = json.dumps([ready.folder.name, self.as_record(), *learning], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:32]
@@ -97,7 +97,7 @@ def steady(
 ) -> Task:
     """A steady trial that is long enough for its verdict."""
     rate = frame_rate(frame_bytes, load_percent, link_mbps)
-    # A load that is too much by the resolution shows as more than the slack.
+    # An excess of the load by the resolution accumulates more frames than the slack.
     enough = math.ceil(1.5 * SLACK / (resolution / 100) / (SPAN * WINDOW))
     frames = max(FRAMES, enough, math.ceil(rate * SECONDS))
     return Task(
@@ -114,7 +114,7 @@ def steady(
 
 
 def whole_window(task: Task) -> Task:
-    """A steady trial that does not give up."""
+    """A steady trial that does not end early."""
     return replace(task, kind="loss")
 
 
@@ -122,7 +122,7 @@ def whole_window(task: Task) -> Task:
 
 
 def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
-    """The record of a trial: what was asked, moderato-sim's report, and the verdict."""
+    """The record of a trial: the task, moderato-sim's report, and the verdict."""
     slot = sys_clk_hz / frame_rate(task.frame_bytes, task.load_percent, task.link_mbps)
     clocks = round(slot * task.frames)
     offer = {"frame_bytes": task.frame_bytes, "load_percent": task.load_percent, "frames": task.frames}
@@ -147,7 +147,7 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
     start, end = offered["start_cycle"], offered["start_cycle"] + clocks + 2 * quiet(sys_clk_hz)
     session.progress = lambda done: progress(min(1.0, (done["cycle"] - start) / (end - start)))
     report, why = VERDICTS[task.kind](task, session, offered)
-    # After a reset, frames that waited for ARP leave after later ones.
+    # After a reset, frames that waited for ARP are sent after later ones.
     ordered = task.traffic.in_order and task.kind != "reset"
     problems = damage(report, ordered) if report["quiet"] else []
     if task.kind == "reset" and not reset_seen(report):
@@ -167,7 +167,7 @@ def run(task: Task, session: Session, sys_clk_hz: int, progress: Callable[[float
 
 
 def _steady(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
-    """A report, and why the load is more than the device sustains; empty: it sustains it."""
+    """A report, and why the device does not sustain the load; empty if it does."""
     begin, end = offer["window"]["start_cycle"], offer["window"]["end_cycle"]
     cycle = offer["cycle"]
     for part in range(1, PARTS + 1):
@@ -188,10 +188,10 @@ def _steady(task: Task, session: Session, offer: dict) -> tuple[dict, str]:
 
 
 def growth(least_outstanding: list[int]) -> int:
-    """Frames by which the window's last quarter is above its second one, each part above each.
+    """Growth, in frames, from the second to the last quarter of the window, if each part is above each.
 
-    Work for every 128 frames moves the least outstanding up and down, so a single low or high part says
-    nothing. In the first quarter, a permanent queue may still settle.
+    Work for every 128 frames moves the least outstanding up and down, so a single low or high part means
+    nothing. The first quarter does not count, because a permanent queue may still be filling.
     """
     quarter = len(least_outstanding) // 4
     return min(least_outstanding[-quarter:]) - max(least_outstanding[quarter : 2 * quarter])
@@ -204,8 +204,8 @@ def _lossless(session: Session) -> tuple[dict, str]:
 
 
 def reset_seen(report: dict) -> bool:
-    """Whether frames of each port where some entered were lost, and others forwarded afterwards,
-    before the load's end."""
+    """Whether, at each port with traffic, frames were lost and later ones forwarded before the load's
+    end."""
     return all(
         port["lost"]
         and port["longest_pause"]

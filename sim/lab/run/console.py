@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs and pages for users of the guest's console, which trials do not have.
 
-They come through the mailbox after all that a trial needs is ready. So the file system that the guest
-boots from does not change, and the trials' figures stay the same to the cycle.
+They are put into the guest through its mailbox, after everything that a trial needs. So the file system
+that the guest boots from does not change, and neither do the trials' figures.
 """
 
 import io
@@ -14,7 +14,7 @@ from moderato.toolchain.cache import artifact
 
 from .variants import KNOWN, LITEETH
 
-FILES = Path(userspace.__file__).parent / "console"  # as they are in the guest
+FILES = Path(userspace.__file__).parent / "console"  # with the paths that they have in the guest
 VARIANT = """\
 #!/bin/sh
 # Chooses an interrupt strategy for both ports.
@@ -42,7 +42,7 @@ echo "both ports: $1"
 
 
 def package(nic: str) -> Path:
-    """A tar archive of it, to be unpacked in the guest's root."""
+    """A tar archive of them, to unpack in the guest's root."""
     busybox = userspace.busybox(console=True)
     chooser = None if nic == LITEETH else variant_script()
 
@@ -58,14 +58,14 @@ def package(nic: str) -> Path:
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes):
-    """A file with the same attributes on every machine."""
+    """Add a file, with the same attributes on every machine."""
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode = len(content), 0o755
     archive.addfile(entry, io.BytesIO(content))
 
 
 def variant_script() -> str:
-    """`variant NAME`, for the guest's shell: it does what trials do to choose one."""
+    """`variant NAME` for the guest's shell: chooses a variant with the same commands as trials."""
     cases = "\n".join(
         f"{variant.name})\n"
         + "\n".join(f"    choose {command}" for command in variant.commands())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Settings of one's own: `--ethtool 'ARGS'`, run in the guest for each port."""
+"""The user's settings: `--ethtool 'ARGS'`, run in the guest for each port."""
 
 import re
 import shlex
@@ -9,11 +9,11 @@ from ..show.errors import LabError
 from .session import Session
 from .variants import INTERFACES
 
-# The setting is already there, or ethtool mistakes it for no request (-1): this status is no error. The
-# value read back decides.
+# ethtool's status -1 is no error: the setting is already there, or ethtool mistakes it for no request.
+# The value that is read back decides.
 UNCHANGED = re.compile(r"\bno \w+ parameters changed\b")
 
-# Options of which the words are names with values, and what shows these.
+# Options whose words are names with values, and the option that prints the values.
 SHOWN_BY = {
     option: shown
     for shown, options in {
@@ -26,7 +26,7 @@ SHOWN_BY = {
     }.items()
     for option in options
 }
-# Options with words of other kinds; their status alone says whether they were obeyed.
+# Options with other kinds of words; only their status shows success.
 OTHERS = (
     "-N",
     "-U",
@@ -41,7 +41,7 @@ OTHERS = (
     "-Q",
     "--per-queue",
 )
-# As ethtool shows what it takes by shorter names.
+# Short names of values, and the names that ethtool prints.
 NAMES = {
     "-a": {"autoneg": "autonegotiate"},
     "-k": {
@@ -61,14 +61,14 @@ NAMES = {
 
 
 def pairs(setting: str) -> list[tuple[str, str]]:
-    """Names with their values, of an option that has such; else none."""
+    """Names with their values, if the option has such; else empty."""
     option, *words = shlex.split(setting)
     return list(zip(words[::2], words[1::2])) if option in SHOWN_BY else []
 
 
 def commands(setting: str) -> list[str]:
-    """For the guest's shell: what sets it, and what shows it, for each port. `setting` has ethtool's
-    words without the interface."""
+    """Commands for the guest's shell, for each port: one that sets the value, one that prints it.
+    `setting` has ethtool's words without the interface."""
     option, *words = shlex.split(setting)
     return [
         shlex.join(each)
@@ -81,8 +81,8 @@ def commands(setting: str) -> list[str]:
 
 
 def choose(session: Session, setting: str):
-    """Make a setting. LabError with ethtool's own message if it fails, or with what is set
-    instead."""
+    """Apply a setting. If it fails, raises LabError with ethtool's own message, or with the value that
+    is set instead."""
     wanted = pairs(setting)
     for command in commands(setting):
         if wanted and command.split()[1] in SHOWN_BY.values():
@@ -97,8 +97,8 @@ def choose(session: Session, setting: str):
 
 
 def require(setting: str, wanted: Sequence[tuple[str, str]], command: str, output: str):
-    """Raises LabError if `output`, what `command` shows, has another value than what is wanted. A name
-    that is not there is one that only the kernel knows, and was set: ethtool rejects others."""
+    """Raises LabError if `output`, which `command` prints, has another value than the wanted one. If a
+    name is missing there, only the kernel knows it, and it was set: ethtool rejects unknown names."""
     there = shown(output)
     names = NAMES.get(command.split()[1], {})
     for name, value in dict(wanted).items():
@@ -111,8 +111,8 @@ def require(setting: str, wanted: Sequence[tuple[str, str]], command: str, outpu
 
 
 def shown(output: str) -> dict[str, str]:
-    """The values that ethtool shows, by the names that it takes; of rings and channels, the current
-    ones."""
+    """The values that ethtool prints, by the names that it accepts; for rings and channels, the current
+    values."""
     text = output.rpartition("Current hardware settings:")[2]
     text = re.sub(r"Adaptive RX: (\S+) +TX: ", r"adaptive-rx: \1\nadaptive-tx: ", text)
     found = re.findall(r"^[ \t]*([^:\n]+?) *:[ \t]+(\S+)", text, re.MULTILINE)
@@ -122,7 +122,7 @@ def shown(output: str) -> dict[str, str]:
 
 
 def number(word: str) -> int | str:
-    """A word of ethtool's as the number that it is, if it is one."""
+    """A word of ethtool's as a number, if it is one."""
     try:
         return int(word, 0)
     except ValueError:
@@ -130,5 +130,5 @@ def number(word: str) -> int | str:
 
 
 def said(conditions: dict) -> str:
-    """The settings among a result's conditions, to end a sentence with; nothing if there are none."""
+    """The settings among a result's conditions, as the end of a sentence; empty if there are none."""
     return "".join(f"; ethtool {setting}" for setting in conditions.get("ethtool", []))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..show.errors import LabError
 from .variants import INTERFACES
 
-# One `cat` for all: starting a program costs the guest more than reading a file.
+# A single `cat`: the guest takes longer to start a program than to read a file.
 COMMAND = "cat /proc/interrupts /proc/net/softnet_stat /proc/net/dev"
 
 
@@ -18,16 +18,16 @@ FORWARDED = " ; ".join(f"ethtool -S {name} | grep rx_flow_frames:" for name in I
 
 @dataclass(frozen=True)
 class Packets:
-    """IPv4 packets from all interfaces since the kernel booted, by what became of them (RFC 4293)."""
+    """IPv4 packets from all interfaces since the kernel booted, by their fate (RFC 4293)."""
 
     received: int
-    delivered: int  # to the guest itself; of a fragmented one, each fragment
-    expired: int  # dropped: the TTL expired, or the header is malformed,
+    delivered: int  # to the guest itself; each fragment counts
+    expired: int  # dropped: the TTL expired, or the header is malformed
     bad_checksum: int  # the header's checksum is wrong,
     no_route: int  # no route leads to its destination
 
     def since(self, before: "Packets") -> "Packets":
-        """What was counted after `before`."""
+        """The difference to an earlier count."""
         return Packets(**{name: count - getattr(before, name) for name, count in vars(self).items()})
 
 
@@ -35,8 +35,8 @@ class Packets:
 class Counters:
     """The kernel's counters since it booted; lists have an entry per interface.
 
-    A NIC has interrupt lines either for each direction or shared by both; lists of those that it
-    does not have are empty.
+    A NIC has separate interrupt lines for the two directions, or a shared one. Lists of missing lines
+    are empty.
     """
 
     rx_interrupts: list[int]
@@ -45,12 +45,12 @@ class Counters:
     rx_dropped: list[int]
     tx_packets: list[int]
     tx_dropped: list[int]
-    backlog_dropped: int  # by netif_rx(), the backlog of all interfaces being full
+    backlog_dropped: int  # by netif_rx(): the CPU's backlog was full
     shared_interrupts: list[int] = field(default_factory=list)
-    per_hart: list[int] = field(default_factory=list)  # interrupts of all interfaces
+    per_hart: list[int] = field(default_factory=list)  # interrupts of all interfaces, for each hart
 
     def since(self, before: "Counters") -> "Counters":
-        """What was counted after `before`."""
+        """The difference to an earlier count."""
 
         def minus(new, old):
             return [n - o for n, o in zip(new, old)] if isinstance(new, list) else new - old
@@ -66,7 +66,7 @@ def parse(text: str) -> Counters:
         line: [_interrupts(text, name + line) for name in INTERFACES]
         for line in ([""] if shared else ["-rx", "-tx"])
     }
-    for line, each in lines.items():  # and of a second queue
+    for line, each in lines.items():  # a second queue has lines, too
         if re.search(rf"\b{INTERFACES[0]}{line}1\s*$", text, re.MULTILINE):
             second = [_interrupts(text, f"{name}{line}1") for name in INTERFACES]
             lines[line] = [[a + b for a, b in zip(*both)] for both in zip(each, second)]
@@ -89,9 +89,9 @@ def parse(text: str) -> Counters:
 
 
 def taken(text: str) -> dict[int, list[int]]:
-    """Interrupts of the interfaces in the output of COMMAND: by source of the PLIC, of each hart.
+    """The interfaces' interrupts in the output of COMMAND: for each source of the PLIC, a list by hart.
 
-    Raises LabError if there is no line of them, which would be no disagreement with anything.
+    Raises LabError if the output has no such line: a comparison with nothing would always succeed.
     """
     lines = re.findall(
         rf"^ *\d+:((?: +\d+)+) +SiFive PLIC +(\d+) .*\b(?:{'|'.join(INTERFACES)})"
@@ -107,7 +107,7 @@ def taken(text: str) -> dict[int, list[int]]:
 
 
 def forwarded(session) -> int:
-    """Frames that the MACs forwarded by their flow tables, since reset."""
+    """Number of frames that the MACs have forwarded by their flow tables since reset."""
     return sum(map(int, re.findall(r"rx_flow_frames: (\d+)", session.check(FORWARDED))))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""All that a simulation is made of: simulator, firmware, Linux, driver; built, or from the cache."""
+"""All parts of a simulation: simulator, firmware, Linux, driver. They are built, or in the cache."""
 
 import dataclasses
 import functools
@@ -15,8 +15,8 @@ from moderato.toolchain import about, cache, project
 from .system import DRAM, DRAM_BOARD, System
 from .variants import FLOWS, LITEETH, MODERATO, OFFLOAD
 
-# With the tick on an idle CPU, too. Else it starts when a busy device's softirqs move to their daemon,
-# tenths of a second into a trial. From then on it takes 1.5 % of the CPU.
+# Keeps the tick on an idle CPU. Otherwise it would start when a busy device's softirqs move to their
+# daemon, tenths of a second into a trial, and would then take 1.5 % of the CPU.
 BENCH_BOOTARGS = "nohz=off"
 
 
@@ -25,15 +25,15 @@ class Needs:
     """A kernel's needs: memory, time to boot, arguments."""
 
     ram_bytes: int
-    boot_cycles: int  # several times what a boot takes
+    boot_cycles: int  # several times a boot's duration
     boot_note: str
     bootargs: str
 
 
-KERNELS = {  # as soc/linux/kernel.py has them
+KERNELS = {  # the kernels of soc/linux/kernel.py
     "normal": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
-    # Freed pages are poisoned. Slabs are checked without traces of their users, which cost a tenth of
-    # all cycles. By default DMA debugging takes 5 MiB for what is mapped at once.
+    # Freed pages are poisoned. Slabs are checked, but without traces of their users, which cost a tenth
+    # of all cycles. The default of DMA debugging takes 5 MiB for mappings.
     "debug": Needs(
         64 << 20,
         3_000_000_000,
@@ -56,13 +56,13 @@ KERNELS = {  # as soc/linux/kernel.py has them
 @dataclass(frozen=True)
 class Machine:
     simulator: Path  # moderato-sim
-    build_id: str  # what its checkpoints are bound to
+    build_id: str  # its checkpoints work only with this build
     soc: dict  # soc.json
-    images: list[tuple[Path, int]]  # loaded before reset, with their addresses
+    images: list[tuple[Path, int]]  # with their addresses; loaded before reset
     mailbox: int  # address
-    driver: Path  # the NIC's module
+    driver: Path  # of the NIC
     system: System = System()
-    verilog: Path | None = None  # of the SoC
+    verilog: Path | None = None  # for the SoC
 
     @property
     def sys_clk_hz(self) -> int:
@@ -89,7 +89,7 @@ class Machine:
         }
 
     def _release(self) -> str | None:
-        """The kernel's release, as the kernel's own banner has it."""
+        """The kernel's release, from its banner."""
         for file, _ in self.images:
             found = re.search(rb"Linux version (\S+)", file.read_bytes())
             if found:
@@ -107,11 +107,11 @@ def machine(
 ) -> Machine:
     """The SoC with two MACs; its device tree has `link_mbps`.
 
-    Takes minutes the first time. `cpu`: all of it but the harts. `liteeth_slots`: of each direction;
-    LiteX's default. The kernel decides how much RAM there is. `bootargs`: in addition to those that it
-    needs.
+    Takes minutes the first time. `cpu`: everything but the number of harts. `liteeth_slots`: for each
+    direction; 2 is LiteX's default. The kernel determines the amount of RAM. `bootargs`: in addition to
+    those of the kernel.
     """
-    # Here, because LiteX takes a second to import, and wrong commands need none of it.
+    # Imported here: LiteX takes a second to import, and wrong commands do not need it.
     from moderato.sim.sim_soc import SimConfig, soc_verilog
 
     verilog = soc_verilog(
@@ -133,7 +133,7 @@ def machine(
 def around(
     verilog: Path, link_mbps: int = 100, system: System = System(), bootargs: str = ""
 ) -> Machine:
-    """The machine around any SoC: a folder that sim/sim_soc.py's `write` made, as `system` has it."""
+    """The machine around any SoC. `verilog`: a folder from sim/sim_soc.py's `write`, for `system`."""
     from moderato.sim.harness.build import simulator
     from moderato.soc.linux.driver import driver, liteeth
     from moderato.soc.linux.memory_map import memory_map
@@ -159,7 +159,7 @@ def around(
 
 
 def traced(of: Machine) -> Machine:
-    """The same machine with a simulator that can show its signals. Its checkpoints are others."""
+    """The same machine with a simulator that can trace signals. Its checkpoints are different."""
     from moderato.sim.harness.traced import traced as simulator
 
     binary = simulator(of.verilog)

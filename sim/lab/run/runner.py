@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs jobs side by side, one on each core, with a line of progress; Ctrl-C ends them all.
+"""Runs jobs in parallel, one on each core, with a line of progress; Ctrl-C ends all of them.
 
-A dask scheduler's workers can run the trials instead. They need a clone of the same commit, and nothing
-built: simulator and checkpoints travel to them by the hash of their content.
+The workers of a dask scheduler can run the trials instead. They need a clone of the same commit, but no
+builds: simulator and checkpoints are sent to them, and cached by a hash of their content.
 """
 
 import contextlib
@@ -28,16 +28,16 @@ from .session import Session
 from .store import Store
 
 if TYPE_CHECKING:
-    from .state import State  # which runs jobs, too
+    from .state import State  # it runs jobs, too
 
-REACHED = 5  # seconds in which a scheduler's machine takes a connection,
-TIMEOUT = 20  # and in which it has to answer
-HELLO = 1 << 16  # octets, more than a scheduler's first message has
-STEP = 2  # seconds between looks whether a worker is left
-RETRIES = 2  # of a trial after the loss of its worker
+REACHED = 5  # seconds in which a scheduler's machine must accept a connection,
+TIMEOUT = 20  # and in which it must answer
+HELLO = 1 << 16  # octets: larger than a scheduler's first message
+STEP = 2  # seconds between checks whether any worker is left
+RETRIES = 2  # of a trial whose worker was lost
 
 Result = TypeVar("Result")
-# A job gets a function to report its share done, from 0 to 1.
+# A job's argument is a function that reports the share done, from 0 to 1.
 Job = Callable[[Callable[[float], None]], Result]
 
 
@@ -50,8 +50,8 @@ def run_all(
 ) -> list[Result]:
     """The results of named jobs, in their order. The first failure ends the others and is raised.
 
-    found: gets each result when its job ends, by the job's number; after a failure or a stop it has the
-    results so far. known: names of jobs with earlier results. cores: this machine's if None.
+    found: receives each result when its job ends, by the job's number, so that results are there after a
+    failure or Ctrl-C. known: names of jobs with earlier results. cores: None: all of this machine's.
 
     A job spends its time in a simulator process, so threads are enough to keep every core busy.
     """
@@ -60,7 +60,8 @@ def run_all(
     for name in known:
         progress.done(name, known=True)
     results = {} if found is None else found
-    # The executor does not wait for a thread whose start was interrupted, so no job begins before.
+    # The executor does not wait for a thread whose start was interrupted, so jobs wait for the last
+    # start.
     started: Future = Future()
 
     def run(number: int, name: str, job: Job):
@@ -75,7 +76,7 @@ def run_all(
         while pending:
             done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
             for future in done:
-                future.result()  # raises what the job raised
+                future.result()  # raises the job's exception
             progress.show()
         return [results[number] for number in range(len(jobs))]
     finally:
@@ -86,11 +87,11 @@ def run_all(
         progress.end()
 
 
-# Trials that are kept -----------------------------------------------------------------------------
+# Stored trials ------------------------------------------------------------------------------------
 
 
 class Task(Protocol):
-    """A trial: what it is called, and what its record depends on."""
+    """A trial: its name, and a hash of all that its record depends on."""
 
     @property
     def name(self) -> str: ...
@@ -99,9 +100,9 @@ class Task(Protocol):
 
 
 T = TypeVar("T", bound=Task)
-# Yields tasks and takes their records; what it returns is the series' result.
+# Yields tasks and receives their records; its return value is the result of the series.
 Series = Generator[T, Any, object]
-# Makes a task's record in a session; gets sys_clk in Hz, and a function for the share done.
+# Makes a task's record in a session. Arguments: sys_clk in Hz, a function that reports the share done.
 Work = Callable[[T, Session, int, Callable[[float], None]], dict]
 
 
@@ -119,17 +120,17 @@ class Runner:
         what: str = "searches",
         found: dict | None = None,
     ) -> dict:
-        """The results of series of trials, by their keys. Earlier ones begin first.
+        """The results of series of trials, by their keys. Earlier series begin first.
 
-        ready: the state in which a task starts. what: the name of a series in the progress. found: gets
-        each result when its series ends. A record that the store has is not made again; a new one is
-        stored when its trial ends.
+        ready: the state in which a task starts. what: the name of a series in the progress. found:
+        receives each result when its series ends. A stored record is not made again; a new one is stored
+        when its trial ends.
         """
         results = {} if found is None else found
         known, jobs = [], []
 
         def advance(each: tuple, record: dict | None = None) -> "tuple[T, State] | None":
-            """Go on with a series as far as records are known; its next trial."""
+            """Continue a series with stored records; returns its next trial that has none, or None."""
             while True:
                 try:
                     task = series[each].send(record)
@@ -178,14 +179,14 @@ def _record(
     sys_clk_hz: int,
     share: Callable[[float], None],
 ) -> dict:
-    # What a trial offers is judged, not returned.
+    # The echo is for round trips: the tester evaluates a trial's frames, and does not return them.
     with Session(simulator, restore=checkpoint, udp_echo=True) as running:
         return work(task, running, sys_clk_hz, share)
 
 
 @contextlib.contextmanager
 def runner(scheduler: str | None = None) -> Iterator[Runner]:
-    """Runs trials in the `with` block: on this machine's cores, or a dask scheduler's workers."""
+    """Yields a runner for trials: on this machine's cores, or a dask scheduler's workers."""
     if scheduler is None:
         yield Runner()
         return
@@ -206,15 +207,15 @@ def runner(scheduler: str | None = None) -> Iterator[Runner]:
 
 
 def require_scheduler(address: str | None):
-    """Raises LabError if no scheduler is at an address: before anything is built for it."""
-    if address is None or address.startswith("ucx:"):  # that need not be TCP
+    """Raises LabError if no scheduler answers at an address. Called before anything is built."""
+    if address is None or address.startswith("ucx:"):  # UCX may use another protocol than TCP
         return
     try:
         place = urlsplit(address if "://" in address else f"tcp://{address}")
         with socket.create_connection((place.hostname, place.port), REACHED) as stream:
             if place.scheme == "tcp":
-                # The scheduler speaks first: the octets of a message, and the message. With another
-                # service, dask may wait for ever.
+                # The scheduler sends first: a message's length, then the message. Connected to another
+                # service, dask might wait for ever.
                 stream.settimeout(TIMEOUT)
                 length = stream.recv(8, socket.MSG_WAITALL)
                 if len(length) < 8:
@@ -243,7 +244,7 @@ class Workers(Runner):
     def trial(self, work: Work[T], task: T, state: "State", share: Callable[[float], None]) -> dict:
         from distributed import KilledWorker
 
-        for attempt in range(RETRIES + 1):  # dask forgets late a key that it cancelled
+        for attempt in range(RETRIES + 1):  # dask forgets a cancelled key with a delay
             try:
                 return self._result(
                     _remote,
@@ -257,7 +258,7 @@ class Workers(Runner):
                 )
             except KilledWorker:
                 raise LabError(f"each worker that had {task.name} ended; look there why") from None
-            except (CancelledError, OSError):  # its worker is gone, or the only one with its files
+            except (CancelledError, OSError):  # its worker is lost, or one with its files
                 self._require_workers()
         raise LabError(f"dask cancelled {task.name}; look at its scheduler why")
 
@@ -266,12 +267,12 @@ class Workers(Runner):
         while True:
             try:
                 return future.result(STEP)
-            except TimeoutError:  # without a worker, a task would wait for ever
+            except TimeoutError:  # a task waits for ever if there is no worker
                 session.require_wanted()
                 self._require_workers()
 
     def _file(self, path: Path):
-        """A file's content as an argument. dask may lose it with a worker."""
+        """A file's content as an argument. dask may lose it together with a worker."""
         with self.lock:
             if path not in self.files or self.files[path].cancelled():
                 content = path.read_bytes()
@@ -280,8 +281,8 @@ class Workers(Runner):
             return self.files[path]
 
     def _require_workers(self):
-        with contextlib.suppress(Exception):  # dask has many
-            # Its status, or dask gives the workers that it knew before.
+        with contextlib.suppress(Exception):  # dask raises many kinds
+            # Updates the status: otherwise dask returns the previous workers.
             if self.client.scheduler_info()["workers"] and self.client.status == "running":
                 return
         raise LabError(
@@ -292,14 +293,14 @@ class Workers(Runner):
 
 @dataclass(frozen=True)
 class Blob:
-    """A file on its way to a worker."""
+    """A file to send to a worker."""
 
     name: str
     digest: str
     content: bytes
 
     def file(self) -> Path:
-        """Where the worker's cache keeps it."""
+        """Its path in the worker's cache."""
 
         def build(folder: Path):
             (folder / self.name).write_bytes(self.content)

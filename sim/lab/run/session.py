@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One running simulation: moderato-sim as a child process, its commands as methods.
+"""A running simulation: moderato-sim as a child process, with its commands as methods.
 
 sim/harness/README.md describes the commands and their replies.
 """
@@ -23,22 +23,22 @@ from ..show.errors import LabError
 BAD_CHECKPOINT = 3  # moderato-sim's exit status
 STOPPED = {128 + number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 PROMPT = "# "
-TIMEOUT = 1_500_000_000  # clocks: more than any command of the lab takes
+TIMEOUT = 1_500_000_000  # clocks: longer than any of the lab's commands
 
-# A command's output is found between these. The guest runs commands through a function, because each
-# typed character takes 30 000 clocks. The quotes keep the marks out of the echo.
+# These marks enclose a command's output. The guest runs commands through a function, because each typed
+# character takes 30 000 clocks. The quotes keep the marks out of the echo.
 BEGIN, END = "@begin@", "@end@"
 FUNCTION = "r() { echo @be''gin@; eval \"$1\"; echo @en''d@$?@; }\n"
 
-FINISH = 60  # seconds that a simulation gets to complete its files; it takes one
+FINISH = 60  # seconds in which a simulation must complete its files; it takes one
 
 _live: set["Session"] = set()
-_refusing = 0  # blocks of none_left() that have been entered
+_refusing = 0  # number of none_left() blocks that are active
 _lock = threading.Lock()
 
 
 class Refused(LabError):
-    """moderato-sim says that a command failed. `reply`: all that it says."""
+    """moderato-sim reports that a command failed. `reply`: its complete reply."""
 
     def __init__(self, reply: dict):
         super().__init__(reply["error"])
@@ -50,8 +50,8 @@ class CheckpointError(LabError):
 
 
 def octets(value):
-    """A field of a command. Names of files and the user's words are octets. Octets that are not UTF-8
-    are not JSON either, so they go as hexadecimal."""
+    """A field of a command. File names and the user's words may be any octets. Octets that are not UTF-8
+    cannot be JSON text, so they are sent as hexadecimal."""
     if isinstance(value, list):
         return [octets(each) for each in value]
     if isinstance(value, str) and not _is_text(value):
@@ -64,9 +64,9 @@ def _is_text(value: str) -> bool:
 
 
 class Session:
-    """A simulation that runs while the `with` block does."""
+    """A simulation that runs during the `with` block."""
 
-    finishes = False  # at its end, files that it is writing are completed
+    finishes = False  # whether the end completes the files that it is writing
 
     def __init__(
         self,
@@ -80,9 +80,9 @@ class Session:
     ):
         """Start from a checkpoint, or from reset with images at addresses.
 
-        `progress` is called now and then while a command runs, with moderato-sim's report: `cycle`
-        reached, `cycles` done by the command, `of` at most this many. `udp_echo`: the tester answers
-        datagrams to port 7, too. `keep`: descriptors that it gets from us.
+        `progress` is called regularly while a command runs, with moderato-sim's report: `cycle` reached,
+        `cycles` done by the command, and `of`, the maximum. `udp_echo`: the tester also answers
+        datagrams to port 7. `keep`: descriptors that the process inherits.
         """
         command = [simulator, "--script", "-"]
         if udp_echo:
@@ -95,7 +95,8 @@ class Session:
             command += ["--load", f"{file}@{address:#x}"]
         self.progress = progress
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
-        # In a session of its own, a Ctrl-C at the terminal reaches only us, and we end it.
+        # In a session of its own: a terminal's Ctrl-C reaches only this process, which then ends the
+        # simulation.
         self.process = follow(
             subprocess.Popen(
                 list(map(str, command)),
@@ -112,7 +113,7 @@ class Session:
             _live.add(self)
         try:
             require_wanted()
-            self.call("counters")  # a checkpoint that can't be used shows now
+            self.call("counters")  # finds an unusable checkpoint now
         except BaseException:
             self.end()
             raise
@@ -124,7 +125,7 @@ class Session:
         self.end()
 
     def end(self):
-        """End the process now. Harmless when it has ended."""
+        """End the process now. No effect if it has ended."""
         with _lock:
             _live.discard(self)
         if self.finishes and self.process.poll() is None:
@@ -140,7 +141,7 @@ class Session:
     # Commands of moderato-sim ---------------------------------------------------------------------
 
     def call(self, do: str, **fields) -> dict:
-        """Run one command; its reply. Raises LabError with what moderato-sim says."""
+        """Run one command and return its reply. Raises LabError with moderato-sim's message."""
         try:
             command = {"do": do} | {name: octets(value) for name, value in fields.items()}
             self.process.stdin.write(json.dumps(command) + "\n")
@@ -166,14 +167,14 @@ class Session:
         message = lines[-1].removeprefix("moderato-sim: ") if lines else f"status {status}"
         if status == BAD_CHECKPOINT:
             return CheckpointError(message)
-        if status in STOPPED:  # by a signal to all, including us
+        if status in STOPPED:  # a signal to all processes, including this one
             return LabError("the simulator was stopped")
         return LabError(f"the simulator failed: {message}")
 
     # The guest ------------------------------------------------------------------------------------
 
     def greet(self):
-        """Prepare the guest's shell for `type`; once after the boot."""
+        """Prepare the guest's shell for `type`; call it once after the boot."""
         self.call("send", text=FUNCTION)
         self.call("expect", text=PROMPT, max_cycles=TIMEOUT)
 
@@ -184,8 +185,8 @@ class Session:
         return self._status(max_cycles), output.replace("\r\n", "\n")
 
     def put(self, script: bytes, mailbox: int):
-        """Give the guest a script for `run`. mailbox: its address."""
-        # Not through the keyboard: any length, any quotes, nothing echoed.
+        """Write a script for `run` into the guest's mailbox. mailbox: its address."""
+        # The mailbox, unlike the console, allows any length and any quotes, and has no echo.
         with tempfile.NamedTemporaryFile() as file:
             file.write(script)
             file.flush()
@@ -193,41 +194,42 @@ class Session:
         self.check("mailbox > /tmp/command")
 
     def run(self, script: bytes, max_cycles: int, show: Callable[[str, int], None]) -> int:
-        """Run what was put; its exit status.
+        """Run the script from `put`; returns its exit status.
 
-        show: gets each piece of the output as it comes, now and then an empty one, and the cycle.
+        show: called with each piece of the output, at times an empty one, and with the cycle.
         """
-        # A script may print END, but hardly its own digest. The same script has the same one: nothing
-        # here is left to chance.
+        # A script may print END, but hardly its own digest. The digest depends only on the script, so
+        # that runs are reproducible.
         mark = f"@{hashlib.sha256(script).hexdigest()[:16]}@"
         self._begin(f"sh /tmp/command < /dev/null; echo {mark}$?@", max_cycles)
         self._show(mark, max_cycles, show)
         return self._status(max_cycles)
 
     def _begin(self, command: str, max_cycles: int):
-        """Up to the command's output."""
+        """Run a command up to the beginning of its output."""
         self.call("send", text=f"r {shlex.quote(command)}\n")
         self.call("expect", text=BEGIN + "\r\n", max_cycles=max_cycles)
 
     def _status(self, max_cycles: int) -> int:
-        """The output after a mark, up to the next prompt."""
+        """The output from a mark to the next prompt, as a status."""
         status = self.call("expect", text="@", max_cycles=max_cycles)["output"].removesuffix("@")
         self.call("expect", text=PROMPT, max_cycles=max_cycles)
         return int(status)
 
     def _show(self, mark: str, max_cycles: int, show: Callable[[str, int], None]):
-        """Show what comes before a mark; if that never comes, as when the guest powers off, all."""
+        """Show the output before a mark; all of it if the mark never comes, as when the guest powers
+        off."""
         printed, shown = "", 0
 
         def take(reply: dict, last: bool = False):
             nonlocal printed, shown
-            # Octets that are not UTF-8 stay unchanged, as in file names.
+            # Octets that are not UTF-8 are kept, as in file names.
             printed += bytes.fromhex(reply["printed"]).decode(errors="surrogateescape")
             if printed.endswith(mark):
                 end = len(printed) - len(mark)
             elif last:
                 end = len(printed)
-            else:  # The last characters may be the first ones of the mark, or half of a line's end.
+            else:  # The last characters may begin the mark, or a line's end.
                 end = max(shown, len(printed) - len(mark) + 1)
                 end -= printed.endswith("\r", 0, end)
             show(printed[shown:end].replace("\r\n", "\n"), reply["cycle"])
@@ -243,7 +245,7 @@ class Session:
             self.progress = before
 
     def check(self, command: str) -> str:
-        """As `type`, for a command that has to succeed: its output."""
+        """As `type`, for a command that must succeed; returns its output."""
         status, output = self.type(command)
         if status:
             raise LabError(
@@ -253,15 +255,15 @@ class Session:
 
 
 def require_wanted():
-    """Raises LabError in another thread's none_left()."""
+    """Raises LabError while another thread is in none_left()."""
     if _refusing:
         raise LabError("no simulation is wanted any more")
 
 
 @contextlib.contextmanager
 def none_left() -> Iterator[None]:
-    """End every simulation that still runs, of every thread. In the block none begins: a job that
-    was about to would be waited for."""
+    """End all running simulations, of all threads. During the block no simulation can start, because a
+    job that starts one would not be ended."""
     global _refusing
     with _lock:
         sessions = list(_live)

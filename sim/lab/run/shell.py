@@ -13,11 +13,11 @@ from .machine import machine
 from .session import PROMPT, Session
 from .system import System
 
-TIMEOUT = 20_000_000_000  # clocks that one command may take: 200 s of the guest's time
+TIMEOUT = 20_000_000_000  # clocks that a command may take: 200 s of the guest's time
 
 LINK_MBPS = 100
 OVERHEAD = 20  # octets of preamble, SFD and gap (IEEE 802.3)
-MOST_FRAMES = 200_000_000  # offered to a port: at 100 Mb/s more than a day of simulation
+MOST_FRAMES = 200_000_000  # to a port: more than a day of simulation at 100 Mb/s
 
 GREETING = """\
 moderato: the console of a router: eth0 has 198.18.0.1, eth1 198.19.0.1; beyond
@@ -28,7 +28,7 @@ moderato: `help` says what is there, Ctrl-A x leaves. Ctrl-C goes to the guest.
 
 @dataclass(frozen=True)
 class Load:
-    """The tester's load at both ports meanwhile: octets of a frame with FCS, percent of the line
+    """The load that the tester offers to both ports: octets of a frame with FCS, percent of the line
     rate."""
 
     percent: float
@@ -38,7 +38,7 @@ class Load:
         """The fields of moderato-sim's `offer`."""
         offer = {"frame_bytes": self.frame_bytes, "load_percent": self.percent, "frames": MOST_FRAMES}
         slot = sys_clk_hz * (self.frame_bytes + OVERHEAD) * 8 / (LINK_MBPS * 1e6) * 100 / self.percent
-        # Two testers are never in step.
+        # Two testers are never synchronous.
         return {"ports": [offer, offer | {"phase": round(slot / 2)}], "link_mbps": LINK_MBPS}
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ def shell(
 
 
 def run(ready: state.State, command: str, udp_echo: bool, load: Load | None = None) -> int:
-    """Run any text as a script of the guest's shell; prints what it prints."""
+    """Run any text as a script of the guest's shell, and print its output."""
     script = os.fsencode(command) + b"\n"
     with ready.open(udp_echo=udp_echo) as session:
         session.put(script, ready.machine.mailbox)
@@ -77,7 +77,7 @@ def run(ready: state.State, command: str, udp_echo: bool, load: Load | None = No
 
 
 def rates(session: Session, sys_clk_hz: int) -> str:
-    """The fates of the offered frames of both ports, per second."""
+    """Rates of the offered frames' fates, both ports together."""
     report = session.call("status")
     seconds = (report["cycle"] - report["start_cycle"]) / sys_clk_hz
 
@@ -96,7 +96,7 @@ def rates(session: Session, sys_clk_hz: int) -> str:
 
 def console(ready: state.State, udp_echo: bool, load: Load | None = None):
     """Hand the terminal to the guest: this process becomes the simulator."""
-    ready.open().end()  # makes an unusable checkpoint again
+    ready.open().end()  # replaces an unusable checkpoint
     print(GREETING + f"moderato: {load}\n" * bool(load), end="", file=sys.stderr, flush=True)
     simulator = str(ready.machine.simulator)
     options = ["--restore", str(ready.checkpoint), "--interactive", "--prompt", PROMPT]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checkpoints on disk, made once and kept by the content of everything that made them.
+"""Checkpoints on disk. Each is made once, and cached by the content of all its inputs.
 
 booted   the kernel is up, the driver is not loaded
-loaded   the driver is in, both interfaces are up; bench or learning neighbours
-ready    a variant is chosen, and what one has set beyond it; a trial starts here
-carrying a program is in the guest; a transfer starts here
-console  more for people is in the guest; `moderato shell` starts here
+loaded   the driver is loaded, both interfaces are up; static neighbours, or ARP
+ready    the variant and the user's settings are chosen; trials start here
+carrying a program is in the guest; transfers start here
+console  the console's tools are in the guest; `moderato shell` starts here
 serving  the guest serves its page; `moderato live` starts here
-boxed    it is one of two boxes, joined by a wire
+boxed    the guest is one of two boxes, joined by a wire
 """
 
 import functools
@@ -44,20 +44,20 @@ class State:
 
     @property
     def conditions(self) -> dict:
-        """The conditions of a result; `checkpoint` covers all settings, too."""
+        """A result's conditions; `checkpoint` also identifies all settings."""
         return self.machine.conditions | {"checkpoint": self.folder.name[:12]}
 
     def counters(self) -> guest.Counters:
-        """The guest's counters in this state (not of *booted*)."""
+        """The guest's counters in this state; *booted* has none."""
         return guest.Counters(**json.loads((self.folder / "counters.json").read_text()))
 
     def cycle(self) -> int:
-        """The state's cycle, from reset."""
+        """This state's cycle since reset."""
         with self.open() as session:
             return session.call("run", cycles=0)["cycle"]
 
     def open(self, **options) -> Session:
-        """A simulation that starts here. A checkpoint that turns out unusable is made again."""
+        """A simulation that starts here. Replaces an unusable checkpoint."""
         try:
             return Session(self.machine.simulator, restore=self.checkpoint, **options)
         except CheckpointError as error:
@@ -95,7 +95,7 @@ def booted(machine: Machine) -> State:
 
 
 def loaded(machine: Machine, static: bool) -> State:
-    """The driver's module in, addresses set; `static`: so are the bench's neighbours."""
+    """The driver is loaded, addresses are set; `static`: also the bench's neighbours."""
     before = booted(machine)
     module = f"/tmp/{machine.driver.name}"
     commands = [
@@ -121,7 +121,7 @@ def loaded(machine: Machine, static: bool) -> State:
 
 
 def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
-    """One variant chosen; None, or one without a choice, leaves the driver's own default."""
+    """A variant is chosen. None, or a variant without a choice, leaves the driver's default."""
     spread, own = machine.system.commands(), machine.system.ethtool
     if variant in (None, LITEETH):
         if not spread and not own:
@@ -133,7 +133,8 @@ def ready(machine: Machine, variant: str | None, static: bool = True) -> State:
 def chosen(
     machine: Machine, name: str, commands: Sequence[str], static: bool = True, own: Sequence[str] = ()
 ) -> State:
-    """Some settings chosen by commands, by the name of `name`; `own`: then those of a user."""
+    """Settings are chosen by commands, under the name `name`; `own`: the user's settings, after
+    those."""
     before = loaded(machine, static)
 
     def build(folder: Path):
@@ -156,7 +157,7 @@ def chosen(
 
 
 def carrying(before: State, path: str, program: Path, commands: Sequence[str] = ()) -> State:
-    """A program of ours put into the guest at `path`, and settings chosen by commands."""
+    """A program of this project is in the guest at `path`, and settings are chosen by commands."""
     commands = [f"mailbox > {path}", f"chmod +x {path}", *commands]
 
     def build(folder: Path):
@@ -175,7 +176,7 @@ def carrying(before: State, path: str, program: Path, commands: Sequence[str] = 
 
 
 def at_console(before: State, package: Path) -> State:
-    """Unpack console.package() in the guest; its shell starts again with it."""
+    """The content of console.package() is in the guest, and its shell has started again."""
 
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:
@@ -196,13 +197,13 @@ def at_console(before: State, package: Path) -> State:
     )
 
 
-# Of TCP; at 23 a telnet client expects more than a shell. Without job control (+m), for which it would
-# wait until it is at the console.
+# TCP ports; at 23 a telnet client expects more than a shell. Without job control (+m), which would wait
+# for the terminal.
 SHELL_PORT = 2323
 
 
 def serving(before: State) -> State:
-    """Its page (soc/linux/console/www) and a shell are to be had from the guest at the console."""
+    """The guest serves its page (soc/linux/console/www) and a shell; the console stays usable."""
     commands = ["httpd -h /www", f"nc -ll -p {SHELL_PORT} -e sh +m -i &"]
 
     def build(folder: Path):
@@ -220,8 +221,8 @@ def serving(before: State) -> State:
 
 
 def boxed(before: State) -> tuple[State, State]:
-    """Two boxes for a wire from port 1 of the first one to port 0 of the second one. They differ only in
-    their addresses, and are in the same cycle."""
+    """Two boxes, for a wire from port 1 of the first to port 0 of the second. They differ only in their
+    addresses, and are at the same cycle."""
     second = _boxed(before, 1, SECOND)
     return _boxed(before, 0, FIRST, second), second
 
@@ -239,11 +240,11 @@ SECOND = (
     f"ip addr add {WIRE[1].ipv4}/24 dev eth0",
     f"ip route add 198.18.0.0/24 via {WIRE[0].ipv4}",
 )
-SLACK = 20_000_000  # cycles in which the first box, which has less to do, gets there
+SLACK = 20_000_000  # cycles in which the first box, which has less to do, reaches the second's cycle
 
 
 def _boxed(before: State, number: int, commands: Sequence[str], other: State | None = None) -> State:
-    """other: this box ends in the other one's cycle."""
+    """other: the box whose cycle this one has to reach."""
 
     def build(folder: Path):
         with before.open(console=folder / "console.log") as session:
@@ -266,8 +267,8 @@ def _boxed(before: State, number: int, commands: Sequence[str], other: State | N
 
 
 def prepare(machine: Machine, variants: Sequence[str]) -> dict[str, State]:
-    """The ready states of variants, made side by side where they are missing."""
-    loaded(machine, static=True)  # what all of them need
+    """The ready states of variants; missing ones are made in parallel."""
+    loaded(machine, static=True)  # all of them start from it
 
     jobs = [(variant, functools.partial(_ready, machine, variant)) for variant in variants]
     return dict(zip(variants, runner.run_all(jobs, "variants ready")))
@@ -278,7 +279,7 @@ def _ready(machine: Machine, variant: str, _) -> State:
 
 
 def _prepare(session: Session, commands: Sequence[str], folder: Path):
-    """Run commands in the guest, note its counters, save."""
+    """Run commands in the guest, store its counters, save a checkpoint."""
     for command in commands:
         session.check(command)
     counters = guest.parse(session.check(guest.COMMAND))
@@ -287,7 +288,7 @@ def _prepare(session: Session, commands: Sequence[str], folder: Path):
     session.call("save", file=str(folder / "checkpoint"))
 
 
-# Long enough for the driver's deferred work after a change of settings.
+# Long enough for the driver's deferred work after changed settings.
 SETTLE = 2_000_000
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Records of trials in a file of JSON lines, each appended as soon as its trial has ended."""
+"""Records of trials in a file of JSON lines. Each is appended as soon as its trial has ended."""
 
 import fcntl
 import gzip
@@ -17,27 +17,27 @@ from ..show.errors import LabError
 
 
 def default(name: str = "trials") -> Path:
-    """The default file of records."""
+    """The file of records that is used by default."""
     return cache_root() / "results" / f"{name}.jsonl"
 
 
 @dataclass(frozen=True)
 class Where:
-    """Where trials run, and where their records are kept."""
+    """Where trials run, and the file of their records."""
 
     scheduler: str | None = None  # of dask, tcp://HOST:PORT; None: this machine's cores
     results: Path | None = None  # a file of records; None: one in the build cache
 
 
 class Store:
-    """Records by their keys. A line that a crash cut off is skipped, and its trial runs again.
+    """Records by their keys. A line that a crash truncated is skipped, so its trial runs again.
 
-    again: ignore the records that are there.
+    again: ignore stored records.
     """
 
     def __init__(self, path: Path, again: bool = False):
         self.path = path
-        self.used = []  # records that were asked for or added
+        self.used = []  # records that were read or added
         self.grown = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,14 +47,14 @@ class Store:
         self.records = {} if again else there
 
     def get(self, key: str) -> dict | None:
-        """A record, or None if there is none yet."""
+        """A stored record, or None."""
         record = self.records.get(key)
         if record:
             self.used.append(record)
         return record
 
     def add(self, record: dict):
-        """Append a record with its `key`. Several programs may write into one file."""
+        """Append a record with its `key`. Several programs may write to the same file."""
         line = json.dumps(record, separators=(",", ":")) + "\n"
         try:
             with open(self.path, "ab+") as file:
@@ -71,7 +71,7 @@ class Store:
         self.grown = True
 
     def name(self):
-        """Say where new records are."""
+        """Print where new records are."""
         if self.grown:
             outputs.name(self.path)
 
@@ -85,7 +85,7 @@ def read(path: Path) -> dict[str, dict]:
 
 
 def lines(path: Path) -> Iterator[dict | None]:
-    """The record of each line; None for a line that is not a whole one."""
+    """The record of each line; None for an incomplete line."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             for line in file:

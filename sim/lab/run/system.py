@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The user's choices for the system of a trial: NIC, kernel, harts and their work, memory, clock,
+"""The user's choices for a trial's system: NIC, kernel, harts and their work, memory, clock,
 settings."""
 
 from dataclasses import dataclass
@@ -12,34 +12,34 @@ COMMON, IPI, PINNED, RPS, THREADED, QUEUES = "common", "ipi", "pinned", "rps", "
 IDEAL, DRAM = "ideal", "dram"
 DRAM_BOARD = "versa_ecp5"
 NOMINAL_MHZ = 100
-MIN_CLOCK, MAX_CLOCK = 40, 400  # MHz: the MAC needs 37.5 for a gigabit
+MIN_CLOCK, MAX_CLOCK = 40, 400  # MHz: the MAC needs 37.5 at 1 Gb/s
 HARTS = (1, 2)
-_ALL = 0b11  # harts, as the kernel's masks have them
-# The key of a hash that is the same for both directions of a flow (Woo and Park, 2012). Linux makes up
-# a key, by its random numbers: another one for each build, and with few flows it decides which hart has
+_ALL = 0b11  # all harts, as a mask of the kernel
+# The key of a hash that is the same for both directions of a flow (Woo and Park, 2012). Linux' own key
+# is random, so it would be different for each build. With few flows, the key decides which harts have
 # work.
 SYMMETRIC_KEY = ":".join(["6d", "5a"] * 20)
 
 
 @dataclass(frozen=True)
 class System:
-    """A choice of each. Only with several harts is there something to spread."""
+    """The choices. `spread` needs several harts."""
 
     nic: str = MODERATO
     kernel: Choice = NORMAL
     harts: int = 1
     spread: str = COMMON
-    ethtool: tuple[str, ...] = ()  # settings of one's own, beyond the variant's
+    ethtool: tuple[str, ...] = ()  # the user's settings, in addition to the variant's
     memory: str = IDEAL  # one of MEMORIES
-    clock_mhz: int = NOMINAL_MHZ  # of the SoC; wires and the guest's time keep theirs
+    clock_mhz: int = NOMINAL_MHZ  # of the SoC; wires and the guest's clock do not change
 
     @property
     def in_order(self) -> bool:
-        """Whether frames of a flow keep their order: not if two polls take them off one ring."""
+        """Whether the system keeps the order of a flow's frames: not if two polls share a ring."""
         return self.harts == 1 or self.spread != IPI
 
     def commands(self) -> list[str]:
-        """The guest's commands that spread the work of its ports over the harts."""
+        """The guest's commands that spread the ports' work over the harts."""
         if self.harts == 1:
             return []
         own = {name: 1 << number % self.harts for number, name in enumerate(INTERFACES)}

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The driver's interrupt strategies, and how to choose one.
 
-A variant is a receive strategy with a transmit strategy; docs/strategies.md says what they do.
-VARIANTS are the six of Spanos et al. (2008), with their names; BEYOND are what came before and
-after them; KNOWN are all. FAST forward past Linux' stack (docs/fast-path.md): PROGRAMS by XDP,
-FLOWTABLES by what Linux knows of connections.
-LiteEth's MAC and driver, there to be compared with, have nothing to choose: one more variant.
+A variant is a receive strategy with a transmit strategy; docs/strategies.md describes them. VARIANTS are
+the six of Spanos et al. (2008), with their names; BEYOND are earlier and later ones; KNOWN are all. FAST
+bypass Linux' stack (docs/fast-path.md): PROGRAMS by XDP, FLOWTABLES by Linux' connection tracking.
+LiteEth is for comparison. It has no strategies, so it is one more variant.
 """
 
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ class Strategy:
 
 
 def _rx(conditions: str, flags: str, says: str) -> Strategy:
-    """All that another strategy may have set is set, too."""
+    """Every setting that another strategy may have changed is set, too."""
     off = {"rx-napi": "off", "rx-timer": "off", "rx-dim": "off"} | _pairs(flags)
     coalesce = {
         "adaptive-rx": "off",
@@ -52,7 +51,7 @@ def _words(pairs: dict[str, str]) -> str:
 
 RX_INTERRUPT = "interrupt per frame"  # all others poll
 
-# A NAPI driver gets one interrupt for the first frame, and polls from then on.
+# A NAPI driver gets one interrupt for the first frame, then polls.
 RX = {
     RX_INTERRUPT: _rx("", "", "an interrupt for each received frame"),
     "NAPI": _rx(
@@ -83,7 +82,7 @@ RX = {
         "as NAPI, moderated, but the kernel chooses among five settings by the measured rates",
     ),
 }
-# The last of fewer than 128 frames are reported 10 ms after the wire went quiet.
+# If fewer than 128 frames remain, the driver looks at them 10 ms after the wire became quiet.
 TX = {
     "interrupt per frame": _tx("", "", "one for each sent frame"),
     "interrupt per 128": _tx("tx-frames 128 tx-usecs-low 10000", "", "one for every 128 sent frames"),
@@ -109,8 +108,8 @@ TX = {
 
 @dataclass(frozen=True)
 class Variant:
-    """`rx` and `tx` are keys of RX and TX; `fast`: a command on the interfaces that forwards past the
-    stack; `hands_over`: flows go to the hardware after their first frames.
+    """`rx` and `tx` are keys of RX and TX. `fast`: a command for the interfaces with which they bypass
+    the stack. `hands_over`: the hardware takes flows over after their first frames.
     """
 
     name: str
@@ -173,5 +172,5 @@ FLOWTABLES = {
 FAST = {**FLOWTABLES, **PROGRAMS}
 ALL = {**KNOWN, **FAST}
 MODERATO, OFFLOAD, FLOWS, LITEETH = "moderato", "offload", "flows", "liteeth"
-# The variants of each, without a choice.
+# The variants of each NIC, by default.
 NICS = {MODERATO: list(VARIANTS), OFFLOAD: list(VARIANTS), FLOWS: list(VARIANTS), LITEETH: [LITEETH]}

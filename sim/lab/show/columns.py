@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables and sentences as text that fits where it goes.
+"""Tables and sentences as text that fits its destination.
 
-The width is that of COLUMNS, else of the terminal. In a file or pipe there is none: a table has all its
-columns side by side. A table that is too wide omits the columns with nothing but 0; their names follow
-it. If it is still too wide, it continues below, and each part repeats the first column.
+The width is COLUMNS, else the terminal's. Files and pipes have no limit. A table that is too wide first
+omits columns that contain only 0; a line after the table names them. If it is still too wide, it
+continues below, and each part repeats the first column.
 """
 
 import os
@@ -18,18 +18,18 @@ ZERO = re.compile(r"[0.]+( %)?")
 
 
 def width(stream: TextIO | None = None) -> int | None:
-    """Characters in a line of a stream, by default of standard output; None: any number."""
+    """Characters in a line of a stream, by default standard output; None: unlimited."""
     wanted = os.environ.get("COLUMNS", "")
     if wanted.isdecimal() and int(wanted):
         return int(wanted)
     try:
         return os.get_terminal_size((stream or sys.stdout).fileno()).columns or None
-    except (OSError, ValueError):  # no terminal, or not even a file
+    except (OSError, ValueError):  # not a terminal, or no file
         return None
 
 
 def sentence(text: str, indent: int = 0) -> str:
-    """A sentence, in as many lines as it needs; those after the first are indented."""
+    """A sentence, wrapped to as many lines as it needs; lines after the first are indented."""
     limit = width()
     if limit is None:
         return text
@@ -50,10 +50,10 @@ def counted(number: int, noun: str) -> str:
 def columns(
     rows: Sequence[Sequence[str]], group: Mapping[str, range] = {}, left: bool = False
 ) -> list[str]:
-    """Rows as lines of aligned text, the first being the head.
+    """Rows as lines of aligned text; the first row is the head.
 
-    `group` has titles above some of the columns. Columns but the first are aligned at the right;
-    with `left`, not the last one either.
+    `group` has titles for ranges of columns. All columns but the first are aligned to the right; with
+    `left`, also not the last.
     """
     table = _Table([list(map(str, row)) for row in rows], group, left)
     every, limit = list(range(1, len(rows[0]))), width()
@@ -68,14 +68,14 @@ def columns(
 
 
 class _Table:
-    """Columns are numbered; number 0 is the key, which each part of the table repeats."""
+    """Columns are numbered; column 0 is the key, which each part of the table repeats."""
 
     def __init__(self, rows: list[list[str]], group: Mapping[str, range], left: bool):
         self.rows, self.group = rows, group
         self.left = len(rows[0]) - 1 if left else None
 
     def fold(self, limit: int):
-        """Cells that are wider than that go on in rows of their own."""
+        """Continue cells that are too wide in additional rows."""
         folded = []
         for row in self.rows:
             cells = [textwrap.wrap(cell, max(limit, 1)) or [""] for cell in row]
@@ -87,7 +87,7 @@ class _Table:
         return all(ZERO.fullmatch(row[column].strip()) for row in self.rows[1:])
 
     def names(self, shown: list[int]) -> str:
-        """Columns with their group: `dropped at FIFO, driver Tx; corrupted`."""
+        """Columns with their groups: `dropped at FIFO, driver Tx; corrupted`."""
         found = []
         for together in self._together(shown):
             above = [title.rstrip(":") for title, of in self.group.items() if together[0] in of]
@@ -96,7 +96,7 @@ class _Table:
         return "; ".join(found)
 
     def parts(self, shown: list[int], limit: int) -> list[list[int]]:
-        """Columns that fit side by side; those of a group stay together where they can."""
+        """Groups of columns that fit next to each other; a group's columns stay together if possible."""
         parts = [[]]
         for together in self._together(shown):
             if self.width(parts[-1] + together) <= limit:
@@ -127,7 +127,7 @@ class _Table:
         return sum(widths) + len(GAP) * (len(widths) - 1)
 
     def _titles(self, part: list[int]) -> dict[range, str]:
-        """Titles above a part, by the places of their columns in it; the key has place 0."""
+        """Titles above a part, by range of columns; the key is column 0."""
         places = {}
         for title, of in self.group.items():
             there = [place for place, column in enumerate(part, 1) if column in of]
@@ -139,7 +139,7 @@ class _Table:
         widths = [
             max(len(line) for row in self.rows for line in row[column].split("\n")) for column in part
         ]
-        for places, title in titles.items():  # a title has to fit above its columns
+        for places, title in titles.items():  # a title must fit above its columns
             there = sum(widths[place] for place in places) + len(GAP) * (len(places) - 1)
             widths[places[-1]] += max(0, len(title) - there)
         return widths

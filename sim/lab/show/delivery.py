@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables and files of a run; of one that was stopped, or failed, what it had finished until then."""
+"""Tables and files of a run; if it was stopped or failed, of the results so far."""
 
 import contextlib
 import sys
@@ -11,19 +11,19 @@ from . import outputs
 from .columns import sentence
 from .errors import LabError
 
-ORIGIN = "Made by "  # begins the line below a table that says what made the figures
+ORIGIN = "Made by "  # prefix of the line below a table about the origin of its figures
 
 
 @dataclass(frozen=True)
 class Part:
-    """How much there is of what was asked for."""
+    """How many of the requested results exist."""
 
     finished: int
     of: int
 
     @property
     def note(self) -> str:
-        """A line after the tables; empty if nothing is missing."""
+        """A line after the tables; empty if the results are complete."""
         return (
             ""
             if self.finished == self.of
@@ -31,7 +31,7 @@ class Part:
         )
 
     def mark(self, results: Sequence[dict]) -> list[dict]:
-        """For --json: each as it is, and if others are missing, with a field that says so."""
+        """Results for --json; if some are missing, each gets a field about that."""
         return (
             list(results)
             if self.finished == self.of
@@ -39,16 +39,16 @@ class Part:
         )
 
 
-# Fills a dict with results, one for each job that ends.
+# Fills a dict with results, one when each job ends.
 Work = Callable[[dict], object]
 # Delivers the results so far; returns the exit status.
 Show = Callable[[dict, Part], int]
 
 
 def keep(work: Work, of: int, show: Show) -> int:
-    """Work, then show what came of it: `of` results, or those that there are when it raises.
+    """Run `work`, then show its results: `of`, or those that exist when it raises an exception.
 
-    Returns the exit status that `show` gives. Exceptions of `work` are raised again.
+    Returns the exit status of `show`. Raises the exception of `work` again.
     """
     found = {}
     try:
@@ -69,10 +69,11 @@ def deliver(
     made: Path | None = None,
     conditions: dict | None = None,
 ):
-    """Write files, each by its function, print a table, and name what was written.
+    """Write files, each with its function, print a table, and name the files.
 
-    If one fails, the others are done first; then the error is raised. made: a folder that exists by now.
-    conditions: of a result in the table; its last line then names the machine of the figures.
+    If one of these steps fails, the others are done first; then the error is raised. made: a folder that
+    was written before. conditions: those of a result in the table; its last line then names the figures'
+    machine.
     """
     written = []
 
@@ -80,7 +81,7 @@ def deliver(
         how(path)
         written.append(path)
 
-    with contextlib.ExitStack() as steps:  # from the last one to the first
+    with contextlib.ExitStack() as steps:  # executed in reverse order
         steps.callback(lambda: outputs.name(*written, made))
         steps.callback(lambda: print(table() + origin(conditions), end="", flush=True))
         for path, how in reversed(files):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Errors for the user: one line that says what is wrong and how to correct it."""
+"""Errors for the user: one line with the fault and the remedy."""
 
 
 class LabError(Exception):
-    """The work can't be done; the message is one line."""
+    """The work cannot be done. The message is one line."""
 
     status = 1
 
@@ -15,7 +15,7 @@ class UsageError(LabError):
 
 
 def reason(error: BaseException) -> str:
-    """The message of another library's exception, without the names of Python's classes."""
+    """The message of another library's exception, without Python's class names."""
     match error:
         case KeyError(args=[name, *_]):
             return f"{name!r} is missing"

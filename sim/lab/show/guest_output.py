@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The guest's output as it comes. Without output, a terminal shows how the simulated time passes."""
+"""Prints the guest's output as it arrives. Without output, a terminal shows the simulated time."""
 
 import sys
 
@@ -7,21 +7,21 @@ from moderato.toolchain.progress import redraws
 
 
 class GuestOutput:
-    """On standard output; the time on standard error, gone when the `with` block ends."""
+    """Output goes to standard output, the time to standard error; it is removed when the block ends."""
 
     def __init__(self, sys_clk_hz: int):
         self.sys_clk_hz = sys_clk_hz
         self.start = None
         self.live = redraws(sys.stderr)
-        self.in_line = False  # the terminal's line has some output
-        self.timed = False  # or the time
+        self.in_line = False  # the terminal's line contains output
+        self.timed = False  # the terminal's line contains the time
 
     def __enter__(self) -> "GuestOutput":
         return self
 
     def __exit__(self, error, *_):
         self._hide()
-        if error and self.in_line:  # what is said of it has a line of its own
+        if error and self.in_line:  # the error's message needs a line of its own
             print(flush=True)
 
     def show(self, piece: str, cycle: int):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Result files, written where their paths say: regular ones whole or not at all.
+"""Result files. Regular files are replaced completely or not at all.
 
-Symbolic links are followed. Devices and pipes are written to directly. /dev/stdout, /dev/fd/N and the
-like mean this process's own descriptors; `-` on the command line is /dev/stdout.
+Symbolic links are followed. Devices and pipes are written directly. /dev/stdout, /dev/fd/N and the like
+are this process's own descriptors; on the command line, `-` is /dev/stdout.
 """
 
 import contextlib
@@ -21,14 +21,14 @@ from .errors import LabError, UsageError
 
 STDOUT = Path("/dev/stdout")
 STANDARD_OUTPUT = "standard output"  # its name in messages
-LINKS = 40  # followed before it is a loop, as the kernel does
+LINKS = 40  # the limit for loops, as in the kernel
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path; its content goes to `path` when the block ends well.
+    """A temporary path; its content replaces `path` if the block succeeds.
 
-    After an error or Ctrl-C the temporary is gone, and a regular file is as it was.
+    After an error or Ctrl-C the temporary file is removed, and a regular file is unchanged.
     """
     temporary = None
     try:
@@ -39,14 +39,14 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary = Path(name)
         yield temporary
         if regular:
-            temporary.chmod(0o666 & ~_umask())  # mkstemp's files are private
+            temporary.chmod(0o666 & ~_umask())  # files of mkstemp are private
             temporary.replace(regular)
         else:
             with temporary.open("rb") as made, _opened(path) as file:
                 shutil.copyfileobj(made, file)
     except OSError as error:
         if isinstance(error, BrokenPipeError) and descriptor(path) == 1:
-            error.filename = STANDARD_OUTPUT  # its reader has left, which is no error
+            error.filename = STANDARD_OUTPUT  # its reader has closed the pipe: not an error
             raise
         raise LabError(f"{path} could not be written: {error.strerror}; {_mend(error)}") from error
     finally:
@@ -63,7 +63,7 @@ def _opened(path: Path):
 
 
 def opened_pipe(path: Path) -> int:
-    """A descriptor to write to a named pipe. Says so while it waits for a reader."""
+    """A descriptor for writing to a named pipe. Prints a message while it waits for a reader."""
     try:
         pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -77,8 +77,8 @@ def opened_pipe(path: Path) -> int:
 
 @contextlib.contextmanager
 def read_pipes(*paths: Path | None) -> Iterator[list[int]]:
-    """Wait until each named pipe among the paths has a reader. In the block, the descriptors that this
-    gives keep the readers from an early end of file."""
+    """Wait until each named pipe among the paths has a reader. The yielded descriptors, which are open
+    during the block, keep the readers from an early end of file."""
     with contextlib.ExitStack() as closing:
         opened = []
         for path in paths:
@@ -89,7 +89,7 @@ def read_pipes(*paths: Path | None) -> Iterator[list[int]]:
 
 
 def final(path: Path) -> Path | None:
-    """Where a path's links lead; None if that is a descriptor of this process."""
+    """The path after all links; None if it is a descriptor of this process."""
     return None if descriptor(path) is not None else Path(os.path.realpath(path))
 
 
@@ -107,9 +107,9 @@ def descriptor(path: Path) -> int | None:
 
 @contextlib.contextmanager
 def replacing_folder(path: Path | None, ours: Collection[str]) -> Iterator[Path | None]:
-    """As `replacing`, for a folder and all that is written into it. No path, no folder.
+    """As `replacing`, for a folder and the files that are written into it. Without a path, no folder.
 
-    ours: patterns of the names that an earlier folder may have; see require_ours().
+    ours: patterns of the file names that an existing folder may contain; see require_ours().
     """
     if path is None:
         yield None
@@ -135,18 +135,18 @@ def replacing_folder(path: Path | None, ours: Collection[str]) -> Iterator[Path 
 
 @contextlib.contextmanager
 def not_left_empty(path: Path | None) -> Iterator[None]:
-    """Remove a folder at the end if it is new and empty. No path, no folder."""
+    """Remove a folder at the end if it is new and empty. Without a path, no folder."""
     new = path if path and not path.exists() else None
     try:
         yield
     finally:
         if new:
-            with contextlib.suppress(OSError):  # of one that has something, or was never made
+            with contextlib.suppress(OSError):  # not empty, or never created
                 new.rmdir()
 
 
 def require_ours(path: Path, ours: Collection[str]):
-    """Reject a folder with other files than these names: they may be the user's."""
+    """Reject a folder that contains other file names: those files may be the user's."""
     if not path.exists():
         return
     if not path.is_dir():
@@ -170,14 +170,14 @@ def write_text(path: Path, text: str):
 
 
 def write_json(path: Path, value):
-    """`value` as JSON, keys in their own order, one final newline."""
+    """Write `value` as JSON with the keys in their order and one newline at the end."""
     write_text(path, json.dumps(value, indent=2) + "\n")
 
 
 def numbered(path: Path, number: int) -> Path:
-    """Paths of several files of the same kind: all but the first one end with their number.
+    """Paths for several files of the same kind: all but the first end with their number.
 
-    /dev/null takes all of them. Raises UsageError for another one that is not regular.
+    /dev/null takes all of them. Raises UsageError for other paths that are not regular files.
     """
     target = final(path)
     if number == 0 or target == Path(os.devnull):
@@ -188,7 +188,7 @@ def numbered(path: Path, number: int) -> Path:
 
 
 def name(*paths: Path | None):
-    """Say on standard error what was written."""
+    """Print on standard error which files were written."""
     written = [str(path) for path in paths if path and descriptor(path) is None]
     if written:
         print(f"moderato: wrote {', '.join(written)}", file=sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One line about many jobs: `moderato: 3 of 12 trials, 40 s, 2 min left: napi 64 41 %`."""
+"""One line of progress for many jobs: `moderato: 3 of 12 trials, 40 s, 2 min left: napi 64 41 %`."""
 
 import sys
 import threading
@@ -11,7 +11,7 @@ from .columns import width
 
 
 class Progress:
-    """On standard error; a terminal shows the line live, a file or pipe a line per finished job."""
+    """Writes to standard error: on a terminal a live line, else a line per finished job."""
 
     def __init__(self, what: str, total: int):
         self.what, self.total, self.finished, self.known = what, total, 0, 0
@@ -21,7 +21,7 @@ class Progress:
         self.live = redraws(sys.stderr)
 
     def share(self, name: str, done: float):
-        """A running job's share done, from 0 to 1. Any thread may call this."""
+        """Report a running job's share done, from 0 to 1. Any thread may call this."""
         with self.lock:
             self.shares[name] = done
 
@@ -31,7 +31,7 @@ class Progress:
             self.shares.pop(name, None)
 
     def done(self, name: str, known: bool = False):
-        """A job has finished; `known`: it was before, and took no time."""
+        """A job has finished. `known`: its result is from an earlier run, and took no time."""
         self.stop(name)
         with self.lock:
             self.finished += 1
@@ -43,7 +43,7 @@ class Progress:
         if self.live:
             with self.lock:
                 running = ", ".join(f"{name} {share:.0%}" for name, share in self.shares.items())
-                limit = width(sys.stderr)  # what goes on in the next line would stay there
+                limit = width(sys.stderr)  # a longer line would continue in the next one, and stay there
                 line = f"{self._head()}: {running}"[: limit and limit - 1]
                 print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which setting costs the least CPU at the latency that one can accept: all strategies compared."""
+"""All strategies compared: which setting takes the least CPU time at an acceptable latency?"""

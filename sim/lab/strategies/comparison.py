@@ -19,8 +19,8 @@ from . import ping, strategy_tables, trials
 from .settings import REFERENCE, SETTINGS, Setting
 from .situations import LINK_MBPS, PING, Situation
 
-RESOLUTION = 1.0  # percent, to which that is found
-PHASE = 0.5  # of a slot, by which the second port's frames are later
+RESOLUTION = 1.0  # percent: resolution of the reference's throughput
+PHASE = 0.5  # delay of the second port's frames, as a share of a slot
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Request:
 
 
 def strategies(wanted: Request) -> int:
-    """Run what is wanted; prints tables, returns the exit status: 1 if a trial is unsound.
+    """Run the requested trials; prints tables, returns the exit status: 1 if a trial is unsound.
 
-    Each trial is kept and not run again.
+    Stored trials are not run again.
     """
     pairs = [
         (setting, situation)
@@ -85,13 +85,13 @@ def strategies(wanted: Request) -> int:
 
 
 def prepare(settings: Sequence[Setting]) -> dict[Setting, State]:
-    """The states that trials start from; missing ones are made in parallel."""
+    """The states in which trials start; missing ones are made in parallel."""
     settings = list(dict.fromkeys(settings))
     machines = {each.kernel: machine(LINK_MBPS, System(kernel=each.kernel)) for each in settings}
     jobs = [(each.name, functools.partial(_ready, each, machines[each.kernel])) for each in settings]
     states = dict(zip(settings, runner.run_all(jobs, "settings ready")))
     for each in states.values():
-        each.open().end()  # a damaged checkpoint is made again now, not found by a worker
+        each.open().end()  # replaces a damaged checkpoint before a worker finds it
     return states
 
 
@@ -100,7 +100,7 @@ def _ready(setting: Setting, of: Machine, _) -> State:
 
 
 def search(workers: runner.Runner, reference: State, frame_bytes: int, kept: store.Store) -> float:
-    """Frames/s of both ports that the reference sustains without loss."""
+    """Frames/s of both ports together that the reference sustains without loss."""
     cell = tests.Cell(REFERENCE.name, frame_bytes, LINK_MBPS, RESOLUTION)
     found = workers.run(
         {("throughput", cell): tests.throughput(cell, [PHASE])},
@@ -114,7 +114,7 @@ def search(workers: runner.Runner, reference: State, frame_bytes: int, kept: sto
 def job(
     setting: Setting, situation: Situation, frame_bytes: int, throughput: float, ready: State
 ) -> runner.Series:
-    """One trial, or round trips."""
+    """A series of one trial, or of round trips."""
     if situation.name == PING:
         return (yield ping.Task(setting.name))
     trial = situation.trial(setting.name, frame_bytes, throughput)
@@ -122,7 +122,7 @@ def job(
 
 
 def report_problems(records) -> int:
-    """Say on standard error what makes trials unsound; the exit status."""
+    """Print on standard error why trials are unsound; returns the exit status."""
     for record in records:
         for problem in record["problems"]:
             print(f"moderato: trial {record['name']} is unsound: {problem}", file=sys.stderr)

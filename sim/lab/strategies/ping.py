@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Round trips of datagrams between the guest and the tester, while nothing else happens."""
+"""Round trips of datagrams between the guest and the tester, without other traffic."""
 
 import hashlib
 import json
@@ -16,10 +16,10 @@ from .settings import SETTINGS
 from .situations import KIND, LINK_MBPS, PING
 
 COUNT = 100
-PAUSE = 10_000  # us between two, on average: they are in no step with any tick
+PAUSE = 10_000  # us between two on average, not in step with any tick
 COMMAND = f"roundtrip -n {COUNT} -i {PAUSE} 198.18.0.2"
 MIN_FRAME = 64
-CLOCKS = 120_000_000  # that it takes, about: for the progress
+CLOCKS = 120_000_000  # approximate duration, for the progress
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Task:
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
     def run(self, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
-        """The record: the fields of a trial's that round trips have, too."""
+        """The record: the fields that round trips share with a trial."""
         begun = time.monotonic()
         before = session.call("counters")
         session.progress = lambda done: progress(min(1.0, done["cycles"] / CLOCKS))
@@ -57,7 +57,7 @@ class Task:
         }
 
     def _figures(self, before: dict, after: dict, returned: int, sys_clk_hz: int) -> dict:
-        """The fields of a trial's record, of all cycles in between."""
+        """The fields of a trial's record, over all cycles between `before` and `after`."""
         cycles = after["cycle"] - before["cycle"]
         seconds = cycles / sys_clk_hz
         ports = [
@@ -95,7 +95,7 @@ class Task:
 
 
 def parse(output: str) -> tuple[int, dict[str, int]]:
-    """How many returned, and their times in ns, in what `roundtrip` printed."""
+    """The number of replies, and their times in ns, from the output of `roundtrip`."""
     found = re.search(r"^(\d+) of \d+ returned, ns: (\d+) (\d+) (\d+) (\d+)$", output, re.MULTILINE)
     if not found:
         raise LabError(f"the guest's roundtrip says {output.strip()!r}")

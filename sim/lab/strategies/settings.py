@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The compared settings: strategies, most of them with several values."""
+"""The settings to compare: strategies, most of them with several values."""
 
 import functools
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from moderato.soc.linux.kernel import NORMAL, TICKS, Choice
 from ..run.variants import INTERFACES, KNOWN
 
 NAPI = "rx-frames 1 rx-usecs 0"  # an interrupt for the first frame
-MOST = 128  # frames: half of a ring, beyond which the driver lets none wait
+MOST = 128  # frames: half of a ring, the driver's limit for waiting frames
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A variant, and what the guest runs after its commands, for each `{interface}`."""
+    """A variant, and additional commands for the guest, for each `{interface}`."""
 
     variant: str
-    value: str = ""  # what is set, in a few characters
+    value: str = ""  # a short label of the setting's value
     more: tuple[str, ...] = ()
     hz: int = NORMAL.hz
 
@@ -31,7 +31,7 @@ class Setting:
         return Choice(NORMAL.name, self.hz)
 
     def commands(self) -> list[str]:
-        """The guest's commands that choose it on both interfaces."""
+        """The guest's commands that apply the setting to both interfaces."""
         return [
             *KNOWN[self.variant].commands(),
             *(command.format(interface=interface) for interface in INTERFACES for command in self.more),
@@ -52,11 +52,11 @@ def _sysfs(**values: int) -> tuple[str, ...]:
     return tuple(f"echo {value} > /sys/class/net/{{interface}}/{name}" for name, value in values.items())
 
 
-# The DS field says expedited forwarding (RFC 3246).
+# The DS field is expedited forwarding (RFC 3246).
 _URGENT = ("ethtool -N {interface} flow-type ip4 tos 184",)
-# All sockets opened from now on poll this long, in us, before the process sleeps.
+# Sockets that are opened from now on poll for this long, in us, before the process sleeps.
 _BUSY = ("echo 1000 > /proc/sys/net/core/busy_read",)
-# The kernel's own profiles (lib/dim/net_dim.c, with periods that begin with an event).
+# The kernel's profiles (lib/dim/net_dim.c), whose periods begin with an event.
 _STOCK = (
     "coalesce {interface} rx profile 1,256 8,256 64,256 128,256 256,256",
     "coalesce {interface} tx profile 1,128 8,128 32,128 64,128 128,128",
@@ -83,7 +83,7 @@ def _all():
             f"gap {_time(usecs)}",
             _coalesce(f"{NAPI} rx-usecs-low 0 rx-usecs-high {usecs} tx-frames {MOST} tx-usecs {usecs}"),
         )
-    # The kernel's own moderation: its timer polls again this long before interrupts come back.
+    # The kernel's own moderation: its timer polls again after this time, before it enables interrupts.
     for usecs in (50, 250, 1000):
         yield Setting(
             "napi-full",
@@ -94,13 +94,13 @@ def _all():
     yield Setting("napi-full", "busy polling", _BUSY)
     yield Setting("adaptive-dim")
     yield Setting("adaptive-dim", "stock", _STOCK)
-    yield Setting("adaptive-hw", "250 us")  # as the variant has it
+    yield Setting("adaptive-hw", "250 us")  # the variant's own value
     for usecs in (100, 1000):
         yield Setting("adaptive-hw", _time(usecs), _coalesce(f"rx-usecs-high {usecs}"))
 
 
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in _all()}
-REFERENCE = SETTINGS["napi-full"]  # shares of the throughput are shares of this one's
+REFERENCE = SETTINGS["napi-full"]  # the reference for shares of the throughput
 VARIANTS = list(dict.fromkeys(setting.variant for setting in SETTINGS.values()))
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from ..measure.results import Trial, frame_rate
 
-KIND = "strategy"  # of these records, among others
+KIND = "strategy"  # the kind of these records
 LINK_MBPS = 100
 SECONDS = 0.2  # of simulated time, at least
-FEWEST = 300  # frames offered to each port, at least: p99 is the third worst of them
-BURST = 32  # frames at the minimum gap
-PROBES = 100  # of each port, where there are some
-PROBE_EVERY = 50  # frames
+FEWEST = 300  # offered to each port, at least: p99 is the third largest latency of 300
+BURST = 32  # number of frames at the minimum gap
+PROBES = 100  # number of probes at each port, in situations with probes
+PROBE_EVERY = 50  # one probe in this many frames
 PING = "ping"  # the situation with round trips; all others offer frames
 OVERLOAD = 100  # percent of the line rate
 
@@ -21,8 +21,9 @@ OVERLOAD = 100  # percent of the line rate
 @dataclass(frozen=True)
 class Situation:
     """A load: `fps` frames/s of both ports together, or a `share` of napi-full's throughput, or else the
-    line rate. burst: this many frames at the minimum gap, then a pause. probe_every: 1 of this many
-    frames is marked, and only its latency counts. settings: names of those that run in it; none: all."""
+    line rate. burst: number of frames at the minimum gap before each pause. probe_every: one frame in
+    this many is marked, and only marked frames' latency counts. settings: names of the settings that run
+    in it; none: all."""
 
     name: str
     says: str
@@ -36,7 +37,8 @@ class Situation:
         return not self.settings or setting in self.settings
 
     def load_percent(self, frame_bytes: int, throughput: float) -> float:
-        """Of the line rate of each port; `throughput`: frames/s of both that napi-full sustains."""
+        """In percent of each port's line rate. `throughput`: frames/s of both ports that napi-full
+        sustains."""
         rate = self.fps or self.share and self.share * throughput
         if rate is None:
             return OVERLOAD

@@ -8,7 +8,7 @@ from .situations import PING, SITUATIONS
 
 
 def render(records: Sequence[dict], throughput: float) -> str:
-    """`throughput`: frames/s of both ports, of which situations are shares; 0 if none is."""
+    """`throughput`: frames/s of both ports, the reference of situations' shares; 0 if there are none."""
     groups = {}
     for record in records:
         groups.setdefault(record["situation"], []).append(record)

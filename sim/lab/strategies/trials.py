@@ -19,7 +19,7 @@ from .situations import KIND
 
 @dataclass(frozen=True)
 class Task:
-    """`before`: the guest's counters in the state that it starts from."""
+    """`before`: the guest's counters in the state where the trial starts."""
 
     setting: str
     situation: str
@@ -36,7 +36,7 @@ class Task:
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
     def run(self, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
-        """The record: an object as `forward --json` writes them, and what it is of."""
+        """The record: the same object as in `forward --json`, with setting and situation."""
         begun = time.monotonic()
         session.progress = reporter(progress, sys_clk_hz, self.trial.seconds)
         reply = session.call("trial", **trial.request(self.trial, sys_clk_hz))
@@ -49,7 +49,7 @@ class Task:
             time.monotonic() - begun,
         )
         figures = result.as_json()
-        del figures["conditions"]  # the runner knows them
+        del figures["conditions"]  # the runner adds them
         return {
             "name": self.name,
             "kind": KIND,
@@ -63,5 +63,5 @@ class Task:
 
 
 def run(task, session: Session, sys_clk_hz: int, progress: Callable[[float], None]) -> dict:
-    """For the runner: a task's own."""
+    """Run a task of this module: a trial or round trips. For the runner."""
     return task.run(session, sys_clk_hz, progress)

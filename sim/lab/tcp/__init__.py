@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""TCP: into the guest, out of it, and through it; what it reaches, and what a segment costs."""
+"""TCP into the guest, out of it, and through it: goodput, and the cost of a segment."""

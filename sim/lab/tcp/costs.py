@@ -2,7 +2,7 @@
 """A transfer's cycles by context, by layer and by function, as a record has them.
 
 As in `moderato profile`, a cycle belongs to the layer of the innermost function on its call stack that
-is named here. So helpers count for their callers.
+has a layer here. So helpers count for their callers.
 """
 
 from collections import Counter
@@ -111,7 +111,7 @@ _LAYER_OF = by_function(LAYERS)
 
 
 def summary(stacks: Sequence[Stack]) -> dict:
-    """The profile in a record: whole cycles of the window, so that every sum is exact."""
+    """The profile for a record: whole cycles of the window, so that all sums are exact."""
     contexts, layers, parts, causes = Counter(), Counter(), Counter(), Counter()
     functions, entries = Counter(), Counter()
     for stack in stacks:

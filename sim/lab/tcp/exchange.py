@@ -18,16 +18,16 @@ from .figures import figures, problems
 from .transfer import FAULT_EVERY, IN, KIND, PEERS, THROUGH, Transfer
 
 STREAM, RESULT = "/tmp/stream", "/tmp/result"
-TESTER = "198.18.0.2"  # at port 0, where all connections begin or end
-TIMEOUT = 20  # seconds that a transfer may take without an end,
-SLOWEST = 4  # or this many times as long as a long one should,
-NOMINAL_HZ = 100_000_000  # at this clock; at a slower one, as many clocks
+TESTER = "198.18.0.2"  # at port 0; one end of all connections
+TIMEOUT = 20  # seconds until a transfer is ended,
+SLOWEST = 4  # or this many times its expected duration,
+NOMINAL_HZ = 100_000_000  # at this clock; at a slower one, the same number of clocks
 
 
 def run(
     transfer: Transfer, session: Session, sys_clk_hz: int, progress: Callable[[float], None]
 ) -> dict:
-    """The record of a transfer: what was asked, its figures, and what makes them unsound."""
+    """The record of a transfer: settings, figures, and problems that make them unsound."""
     begun = time.monotonic()
     of = transfer.octets * transfer.connections
     session.progress = lambda done: progress(min(1.0, done.get("octets", 0) / of))
@@ -83,9 +83,9 @@ def run(
 def talk(
     transfer: Transfer, session: Session, captures: Path | None, sys_clk_hz: int = NOMINAL_HZ
 ) -> tuple[dict, list[dict]]:
-    """moderato-sim's report, and what the guest's end says of each connection.
+    """moderato-sim's report, and the guest program's report of each connection.
 
-    captures: the folder for them, or None.
+    captures: their folder, or None.
     """
     wanted = request(transfer, sys_clk_hz) | ({"pcap": str(captures)} if captures else {})
     if transfer.direction == THROUGH:
@@ -98,8 +98,8 @@ def talk(
         session.call("talk", **wanted)
         pid = start(session, transfer, f"out {TESTER} {RESULT}")
     reply = session.call("collect")
-    # A peer that vanished leaves the program waiting for it: longer than anybody would. The program may
-    # also have ended, and the kernel alone has the rest.
+    # If the peer vanished, the program waits for a very long time. It may also have ended before the
+    # kernel has sent everything.
     over = all(each["state"] == "closed" for each in reply["connections"])
     end = "" if over else f"kill {pid} 2> /dev/null; "
     ended = session.check(f"{end}while [ -d /proc/{pid} ]; do :; done; cat {RESULT}")
@@ -107,7 +107,7 @@ def talk(
 
 
 def start(session: Session, transfer: Transfer, what: str) -> int:
-    """The program's process, which goes on in the background."""
+    """Start the program in the background; returns its process."""
     if transfer.program == "nuttcp":
         return int(session.check(nuttcp.command(transfer, TESTER, RESULT)))
     words = [f"-b {transfer.user_buffer}", f"-c {transfer.connections}", f"-n {transfer.octets}"]
@@ -117,7 +117,7 @@ def start(session: Session, transfer: Transfer, what: str) -> int:
 
 
 def served(result: str) -> list[dict]:
-    """The guest program's report of each connection. Raises LabError with its complaint."""
+    """The guest program's report of each connection. Raises LabError with its error message."""
     found = []
     for line in result.splitlines():
         words = re.fullmatch(r"(\d+) (\d+) (\d+) (\d+|-) (\d+)", line)

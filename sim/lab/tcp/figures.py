@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The figures of a transfer, of its steady window, and what makes them unsound.
+"""A transfer's figures in its steady window, and the problems that make them unsound.
 
-The window begins when a fifth of all octets has arrived, after slow start. It ends when the first
-connection is complete, because fewer connections would follow.
+The window begins after slow start, when a fifth of all octets has arrived. It ends when the first
+connection is complete, because then fewer connections continue.
 """
 
 from collections.abc import Sequence
 
-UNEVEN = 2.0  # times the median: an eighth of the window's octets that took longer is no steady state
+UNEVEN = 2.0  # times the median: the longest time of an eighth of the window's octets
 
 
 def figures(transfer, reply: dict, sys_clk_hz: int) -> dict:
-    """The fields of a record, from moderato-sim's report. Segments and ACKs are those of the data's way
-    at port 0: into the guest, or out of it."""
+    """The fields of a record, from moderato-sim's report. Segments and ACKs are counted at port 0, in
+    the direction of the data: into the guest, or out of it."""
     first = reply["ports"][0]
-    # A transfer that never had a steady window has figures of all of it, and a problem that says so.
+    # Without a steady window, the figures cover the whole transfer, and a problem reports it.
     found = steady(reply)
     window = found or {
         "start_cycle": reply["start_cycle"],
@@ -76,7 +76,7 @@ def figures(transfer, reply: dict, sys_clk_hz: int) -> dict:
 
 
 def steady(reply: dict) -> dict | None:
-    """The window, if there is one and it took time: octets that all come at once have no rate."""
+    """The window, if it exists and has a duration: octets that all arrive at once have no rate."""
     window = reply["window"]
     return window if window and window["parts"][0] < window["parts"][-1] else None
 
@@ -86,7 +86,7 @@ def microseconds(cycles: dict | None, sys_clk_hz: int) -> dict | None:
 
 
 def problems(transfer, reply: dict, served: Sequence[dict]) -> list[str]:
-    """Why the figures can't be trusted; empty if they can."""
+    """Why the figures are unsound; empty if they are not."""
     found = [
         f"connection {each['number']}: {each['error'] or each['state']}"
         for each in reply["connections"]
@@ -124,7 +124,7 @@ def problems(transfer, reply: dict, served: Sequence[dict]) -> list[str]:
 
 
 def unsteady(parts: Sequence[int]) -> list[str]:
-    """Whether an eighth of the window's octets took much longer than the others."""
+    """A problem if an eighth of the window's octets took much longer than the others."""
     lengths = [after - before for before, after in zip(parts, parts[1:])]
     if not lengths:
         return ["it has too few octets for a steady window: figures are of all of it; move more octets"]

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""nuttcp as the guest's end, an independent program. It sends: its classic mode needs no control
+"""nuttcp, an independent program, as the guest's end. It sends: its classic mode needs no control
 connection, which only another nuttcp could answer."""
 
 import re
 
 from ..show.errors import LabError
 
-UNIT = 1 << 20  # octets of what it calls MB
+UNIT = 1 << 20  # octets of nuttcp's MB
 
 
 def command(transfer, address: str, result: str) -> str:
-    """Starts it in the guest, in the background, and prints its process."""
+    """Starts nuttcp in the guest in the background, and prints its process."""
     size = min(transfer.user_buffer, transfer.octets)
     socket = f"-w{max(1, transfer.socket >> 10)} " if transfer.socket else ""
     return (
@@ -19,7 +19,7 @@ def command(transfer, address: str, result: str) -> str:
 
 
 def served(result: str) -> list[dict]:
-    """nuttcp's own report: its octets, and its goodput in Mb/s, slow start included."""
+    """nuttcp's own report: octets, and goodput in Mb/s, including slow start."""
     words = re.search(r"([\d.]+) MB */ *([\d.]+) sec = *([\d.]+) Mbps", result)
     if not words:
         raise LabError(f"nuttcp failed in the guest: {' '.join(result.split())}")

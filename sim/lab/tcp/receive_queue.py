@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How a socket's receive queue fills and empties, from the calls of some functions.
 
-While a process holds the socket, tcp_add_backlog() puts segments aside; release_sock() hands them to
-TCP. TCP queues what it has handled by tcp_queue_rcv(). Both may merge a segment with the skb before
-it: then kfree_skb_partial() frees what is left of the second. An skb is off the queue when
-tcp_recvmsg_locked() is done with it: sock_rfree(). The process begins with what is queued when it
-first copies after a call, or after it has waited.
+While a process holds the socket, tcp_add_backlog() queues segments in the backlog; release_sock() passes
+them to TCP. TCP appends handled segments to the receive queue with tcp_queue_rcv(). Both functions may
+merge a segment with the previous skb; kfree_skb_partial() then frees the remains of the segment's skb.
+When tcp_recvmsg_locked() has consumed an skb, it calls sock_rfree(). The process begins with the queue
+when it first copies after a call, or after it has waited.
 """
 
 from collections import deque
@@ -29,13 +29,13 @@ QUEUED_BY = ("tcp_rcv_established", "tcp_data_queue", "tcp_ofo_queue")
 
 
 def figures(calls: Iterable[str], begin: int, end: int) -> dict:
-    """Of lines "cycle function;function", since the connection was opened; of one connection.
+    """From lines "cycle function;function" of one connection, since it was opened.
 
-    begin, end: the cycles of the window. The mean lengths of the receive queue when the process begins
-    with it, in skbs and in segments as they came, and how often it began. Also the percentage of
-    segments that TCP handled in softirqs. None where nothing was counted.
+    begin, end: cycles of the window. Returns the mean length of the receive queue when the process
+    begins with it, in skbs and in segments as they arrived, and how often it began. Also the percentage
+    of segments that TCP handled in softirqs. None where nothing was counted.
     """
-    backlog, queue, handled = deque(), deque(), 1  # segments of each skb; of the one being handled
+    backlog, queue, handled = deque(), deque(), 1  # segments of each skb
     skbs, segments, contexts, begins = [], [], [], False
     for line in calls:
         cycle, stack = line.split()
@@ -74,7 +74,7 @@ def figures(calls: Iterable[str], begin: int, end: int) -> dict:
 
 
 def _merge(skbs: deque):
-    """The last one with the one before it."""
+    """Merge the last skb with the one before it."""
     if len(skbs) > 1:
         last = skbs.pop()
         skbs[-1] += last

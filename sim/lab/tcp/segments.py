@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A receiver's cycles in the time segments of Song et al. (2010), and in those that they leave out.
+"""A receiver's cycles in the time segments of Song et al. (2010), and in additional segments.
 
 Their figures are from probes in the code. Here a cycle's segment follows from its call stack: the
-context (softirq or not), and the innermost function of the driver, transmission or reception. A timer's
-work is the timer's, whatever it calls.
+context (softirq or not), and the innermost function of the driver, transmission or reception. All that a
+timer's function calls counts as the timer's.
 """
 
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def context(functions: Sequence[str]) -> str:
 
 
 def segment(functions: Sequence[str]) -> str:
-    """The segment of a stack's cycles, outermost function first; not of those in WFI."""
+    """The segment of a stack's cycles, outermost function first; not for cycles in WFI."""
     names = [base(name) for name in functions]
     for name in names:
         if name in TIMERS:
@@ -86,7 +86,7 @@ def segment(functions: Sequence[str]) -> str:
     where = context(functions)
     for name in reversed(names):
         if name in CONTEXTS:
-            break  # what was interrupted is no business of this
+            break  # the remaining functions were interrupted
         if name.startswith(DRIVERS):
             return "2" if where == "hardirq" else "1"
         if name in TRANSMIT:

@@ -8,27 +8,27 @@ from pathlib import Path
 
 KIND = "tcp"  # of records
 IN, OUT, THROUGH = DIRECTIONS = ("in", "out", "through")
-PROGRAMS = ("stream", "nuttcp")  # the guest's end
+PROGRAMS = ("stream", "nuttcp")  # programs for the guest's end
 FAULTS = ("drop", "damage", "duplicate", "swap")
-FAULT_EVERY = 200  # segments
-# Features of the NIC, by their names for ethtool -K.
+FAULT_EVERY = 200  # segments: one in this many has a fault
+# Features of the NIC, by their names in ethtool -K.
 FEATURES = ("rx", "tx", "sg", "tso", "rx-gro-hw")
-OF_HARDWARE = ("rx", "rx-gro-hw")  # those that the driver does not have by itself
-TYPICAL = 75  # Mb/s: half of what docs/tcp.md has, or more,
-EACH_OCTET = 0.1  # and of each octet of a small user's buffer: a call is dear
-PEERS = {  # what the tester's end does wrong: fields of moderato-sim's `talk`, by the clock
+OF_HARDWARE = ("rx", "rx-gro-hw")  # features that the driver gets only from the hardware
+TYPICAL = 75  # Mb/s, for estimates: half of docs/tcp.md's goodput, or more,
+EACH_OCTET = 0.1  # and for each octet of a small user's buffer: calls are expensive
+PEERS = {  # faults of the tester's end: fields of moderato-sim's `talk`, as functions of the clock
     "stalls": lambda sys_clk_hz: {"stall": {"after": 500_000, "cycles": sys_clk_hz}},
     "vanishes": lambda _: {"vanish": {"after": 500_000}},
 }
 
 
 def usual_gro(direction: str) -> bool:
-    """Hosts have GRO. Routers often don't: what it merges, they have to cut again."""
+    """Hosts have GRO. Routers often do not, because they have to segment merged packets again."""
     return direction != THROUGH
 
 
 def gro_said(direction: str, gro: bool) -> str:
-    """`GRO` or `no GRO`; nothing if it is as usual."""
+    """`GRO` or `no GRO`; empty if it is as usual."""
     return "" if gro == usual_gro(direction) else "GRO" if gro else "no GRO"
 
 
@@ -43,21 +43,21 @@ class Transfer:
     connections: int = 1
     user_buffer: int = 65_536  # of a recv(MSG_WAITALL) or send() in the guest
     socket: int = 0  # SO_RCVBUF, SO_SNDBUF in the guest; 0: the kernel's choice
-    window: int = 1 << 18  # the tester's receive window: 181 segments, which a ring of 256 holds
-    check: bool = False  # the guest compares what it receives; the tester always does
+    window: int = 1 << 18  # the tester's receive window: 181 segments, which fit a ring of 256
+    check: bool = False  # the guest checks the received octets; the tester always does
     program: str = PROGRAMS[0]
     gro: bool = False
-    off: tuple[str, ...] = ()  # of FEATURES, those that the guest does without
-    zerocopy: bool = False  # the guest sends from where the program has it: MSG_ZEROCOPY
-    kernel: str = "normal"  # of the machine's: a word for the reader
+    off: tuple[str, ...] = ()  # some of FEATURES, which are switched off in the guest
+    zerocopy: bool = False  # the guest sends the program's memory without a copy: MSG_ZEROCOPY
+    kernel: str = "normal"  # name of the machine's kernel
     harts: int = 1
-    spread: str = "common"  # of the machine's, too
-    faults: tuple[str, ...] = ()  # what happens to one of FAULT_EVERY segments each way
-    peer: str | None = None  # of PEERS: what it does wrong
+    spread: str = "common"  # of the machine, too
+    faults: tuple[str, ...] = ()  # faults of one in FAULT_EVERY segments in each direction
+    peer: str | None = None  # one of PEERS: a fault of the tester's end
     profile: bool = False
-    symbols: str = field(default="", repr=False)  # for the profile, as the simulator reads them
+    symbols: str = field(default="", repr=False)  # for the profile, in the simulator's format
     pcap: Path | None = None  # folder
-    before: tuple[int, ...] = field(default=(), repr=False)  # interrupts of each hart, so far
+    before: tuple[int, ...] = field(default=(), repr=False)  # interrupts of each hart
 
     @property
     def name(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Transfers as text: a table of figures, and one of what a segment costs if that was profiled."""
+"""Transfers as text: a table of figures, and, if they were profiled, one of costs per segment."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from ..run import ethtool
 from ..show.columns import columns, sentence
 from .costs import LAYERS
 
-SHOWN = 12  # functions of which the cost is listed
+SHOWN = 12  # functions that are listed with their costs
 MEANINGS = {layer.name: layer.meaning for layer in LAYERS} | {
     "other": "no function named in sim/lab/tcp/costs.py",
     IDLE: "waiting for an interrupt",
@@ -72,7 +72,7 @@ def _costs(records: Sequence[dict]) -> list[str]:
 
 
 def _costliest(record: dict) -> list[str]:
-    """The functions that take the most by themselves."""
+    """The functions that take the most cycles themselves."""
     functions = Counter(record["profile"]["functions"])
     return [
         sentence(f"{record['name']}: cycles per segment of functions by themselves"),

@@ -29,15 +29,15 @@ class Request:
     system: System = System()
     json: Path | None = None
     where: Where = Where()
-    patient: bool = False  # also if it takes hours,
+    patient: bool = False  # accept transfers that take hours,
     instead: str = "give less of --bytes, --connections or --variant"  # of that
 
 
 def each_way(
     like: Transfer, directions: Mapping[str, bool], variants: Sequence[str], links: Sequence[int]
 ) -> list[Transfer]:
-    """Transfers `like` one: in each direction (with GRO in the guest, or without), with each variant,
-    and at each line rate in Mb/s."""
+    """Copies of transfer `like` for all combinations: each direction (value: GRO in the guest), each
+    variant, each line rate in Mb/s."""
     return [
         replace(like, direction=direction, variant=variant, link_mbps=link, gro=directions[direction])
         for link, direction, variant in itertools.product(links, directions, variants)
@@ -45,8 +45,8 @@ def each_way(
 
 
 def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tables.render) -> int:
-    """Run the transfers and print what `render` makes of their records; returns the exit status: 1 if
-    a transfer is unsound. Each record is kept, and not made again.
+    """Run the transfers and print their records with `render`; returns the exit status: 1 if a transfer
+    is unsound. Stored records are not made again.
     """
     transfers = wanted.transfers
     estimate.require_wanted(
@@ -72,7 +72,7 @@ def tcp(wanted: Request, render: Callable[[Sequence[dict]], str] = transfer_tabl
 
 def run(wanted: Request, found: dict[tuple, dict]):
     """Put the records of the transfers into `found`, each when its transfer ends."""
-    # Captures are made in the transfers: those that are kept have none.
+    # Only a new transfer makes captures, so stored records are not used.
     kept = Store(
         wanted.where.results or store.default("tcp"), again=any(each.pcap for each in wanted.transfers)
     )
@@ -82,7 +82,7 @@ def run(wanted: Request, found: dict[tuple, dict]):
     states = {each: ready(machines[each.link_mbps], each) for each in wanted.transfers}
     different = {each.folder: each for each in states.values()}
     for each in different.values():
-        each.open().end()  # a damaged checkpoint is made again now, not found by a worker
+        each.open().end()  # replaces a damaged checkpoint before a worker finds it
     if any(each.profile for each in wanted.transfers):
         names = {folder: symbols.text(symbols.of_guest(state)) for folder, state in different.items()}
         states = {replace(each, symbols=names[state.folder]): state for each, state in states.items()}
@@ -102,7 +102,7 @@ def run(wanted: Request, found: dict[tuple, dict]):
 
 
 def in_order(wanted: Sequence[Transfer], records: Iterable[dict]) -> list[dict]:
-    """Records in the order in which they were wanted, as --json has them."""
+    """Records in the order of the requested transfers, for --json."""
     place = {each.name: number for number, each in enumerate(wanted)}
     return [
         record | {"nic": record["conditions"]["nic"], "ethtool": record["conditions"].get("ethtool", [])}
@@ -115,7 +115,7 @@ def job(wanted: Transfer) -> runner.Series:
 
 
 def ready(of: Machine, wanted: Transfer) -> State:
-    """The variant chosen, and the guest's program in place."""
+    """The state with the variant chosen, and the program in the guest."""
     settings = [*(["gro on"] * wanted.gro), *(f"{feature} off" for feature in wanted.off)]
     return state.carrying(
         state.ready(of, wanted.variant),
@@ -135,7 +135,7 @@ def program(zerocopy: bool) -> Path:
 
 
 def report_problems(records: Sequence[dict]) -> int:
-    """Say on standard error what makes transfers unsound; the exit status."""
+    """Print on standard error why transfers are unsound; returns the exit status."""
     for record in records:
         for problem in record["problems"]:
             print(f"moderato: transfer {record['name']} is unsound: {problem}", file=sys.stderr)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Waveforms: which signals, of which cycles, and how viewers show them."""
+"""Waveforms: the choice of signals and cycles, and files for viewers."""

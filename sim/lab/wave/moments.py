@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What happened in a run, cycle by cycle, and the cycle in which something happened that a wave is to
-show."""
+"""The events of a run, cycle by cycle, and the search for the event that a wave shows."""
 
 import difflib
 import itertools
@@ -15,21 +14,21 @@ from .triggers import DROP, FUNCTION
 
 @dataclass(frozen=True)
 class Moment:
-    """Of a run: its cycle, and the trigger that names it."""
+    """An event of a run: its cycle, and the trigger that it matches."""
 
     cycle: int
-    kind: str  # of triggers.py
-    what: str  # a port, or the function
+    kind: str  # one of triggers.py
+    what: str  # a port, or the function's name
 
 
 @dataclass(frozen=True)
 class Happened:
-    """In a run. Rows of a hart are those of the profiler's timeline, without the events."""
+    """All events of a run. Rows of a hart are the profiler's timeline without events."""
 
     first: int  # cycle
     last: int
     events: Sequence[tuple[int, int, str]]  # cycle, port, name
-    harts: Sequence[Sequence[tuple[int, str]]]  # cycle, function that was entered; "": one was left
+    harts: Sequence[Sequence[tuple[int, str]]]  # cycle, function that was entered; "": one returned
     wires: dict[str, list[Frame]]  # by "port0-in", ...; in cycles
 
     def moments(self) -> Iterator[Moment]:
@@ -48,7 +47,7 @@ class Happened:
 
 
 def find(happened: Happened, trigger: str, number: int) -> int:
-    """The cycle of a trigger's n-th time, from 1. A UsageError says what comes instead."""
+    """The cycle of a trigger's n-th event, from 1. A UsageError names the events that exist."""
     kind, _, what = trigger.partition(":")
     moments = [*happened.moments()]
     found = sorted(
@@ -69,7 +68,7 @@ def find(happened: Happened, trigger: str, number: int) -> int:
 
 
 def texts(happened: Happened) -> dict[str, list[tuple[int, str]]]:
-    """What is shown next to the signals, by name: texts from each cycle on in which they change."""
+    """The texts of each derived signal: (cycle, new text) at each change."""
     return {
         **{f"cpu{hart}_function": [*functions(rows)] for hart, rows in enumerate(happened.harts)},
         **{wire.replace("-", "_"): [*frames(happened, wire)] for wire in happened.wires},
@@ -78,19 +77,19 @@ def texts(happened: Happened) -> dict[str, list[tuple[int, str]]]:
 
 
 def bits(shown: dict[str, list[tuple[int, str]]]) -> dict[str, int]:
-    """Of the signal of each name: eight for each character of its longest text."""
+    """The width of each derived signal: eight bits for each character of its longest text."""
     return {
         name: 8 * max([1, *(len(text.encode()) for _, text in steps)]) for name, steps in shown.items()
     }
 
 
 def lines(shown: dict[str, list[tuple[int, str]]]) -> str:
-    """As moderato-sim reads texts: "CYCLE NAME TEXT"."""
+    """Texts in moderato-sim's format: "CYCLE NAME TEXT"."""
     return "".join(line for name, steps in shown.items() for line in _steps(name, steps))
 
 
 def _steps(name: str, steps: Iterable[tuple[int, str]]) -> Iterator[str]:
-    """Of several texts in a cycle, the last one holds."""
+    """If several texts have the same cycle, the last one counts."""
     yield f"0 {name}\n"
     for cycle, group in itertools.groupby(steps, lambda step: step[0]):
         *_, (_, text) = group
@@ -98,7 +97,7 @@ def _steps(name: str, steps: Iterable[tuple[int, str]]) -> Iterator[str]:
 
 
 def functions(rows: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The innermost function from each cycle on in which that changes."""
+    """The innermost function, at each cycle in which it changes."""
     stack = []
     for cycle, function in rows:
         if function:
@@ -109,7 +108,7 @@ def functions(rows: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def frames(happened: Happened, wire: str) -> Iterator[tuple[int, str]]:
-    """The frame on a wire: the port where it entered and its number there; `lost`: it does not leave."""
+    """Frames on a wire: the port where they entered and their number there; `lost`: never leaves."""
     left = {frame.name for name, there in happened.wires.items() if "out" in name for frame in there}
     for frame in happened.wires[wire]:
         lost = wire.endswith("-in") and frame.name not in left
@@ -118,7 +117,7 @@ def frames(happened: Happened, wire: str) -> Iterator[tuple[int, str]]:
 
 
 def events(of_all: Iterable[tuple[int, int, str]], port: int) -> Iterator[tuple[int, str]]:
-    """What a MAC reports, in the cycle in which it does."""
+    """Events that a MAC reports, in their cycles."""
     own = (event for event in of_all if event[1] == port)
     last = None
     for cycle, group in itertools.groupby(own, lambda event: event[0]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the guest does while a wave is written: it forwards a trial's frames, or executes a command."""
+"""The guest's work while a wave is written: a trial's frames, or a command."""
 
 import os
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Forwarding:
 
     @property
     def seconds(self) -> float:
-        """Simulated, as far as they are known before."""
+        """Simulated time, if it is known in advance."""
         return self.trial.seconds
 
     @property
@@ -34,21 +34,21 @@ class Forwarding:
         return self.trial.link_mbps
 
     def ready(self, of: Machine) -> state.State:
-        """Where it starts."""
+        """The state in which it starts."""
         return state.prepare(of, [self.trial.variant])[self.trial.variant]
 
     def begin(self, ready: state.State, session: Session):
-        """What comes before the cycles that a wave can show."""
+        """The part before the cycles that a wave can show."""
         return trial.begin(self.trial, ready, session)
 
     def run(self, ready: state.State, session: Session, captures: str = "") -> dict:
-        """Its report, with `end_cycle`. captures: a folder for captures of all ports."""
+        """Returns a report with `end_cycle`. captures: a folder for captures of all ports."""
         of = ready.machine
         fields = trial.request(self.trial, of.sys_clk_hz, of.system.ethtool)
         return session.call("trial", **fields, **({"pcap": captures} if captures else {}))
 
     def end(self, ready: state.State, session: Session, reply: dict, before) -> int:
-        """The exit status. `before`: what `begin` returned."""
+        """Returns the exit status. `before`: the value of `begin`."""
         return report_problems([trial.conclude(self.trial, ready, session, reply, 0, before)])
 
 
@@ -76,7 +76,7 @@ class Executing:
         session.put(self.script, ready.machine.mailbox)
 
     def run(self, ready: state.State, session: Session, captures: str = "") -> dict:
-        """Its status; the tester has no captures of it."""
+        """Returns its status; there are no captures."""
         status = session.run(self.script, TIMEOUT, lambda *_: None)
         return {"status": status, "end_cycle": session.call("run", cycles=0)["cycle"]}
 

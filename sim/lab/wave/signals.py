@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The signals of a SoC by rooms, and the choice of those that a wave shows."""
+"""A SoC's signals by rooms, and the choice of signals for a wave."""
 
 import difflib
 import fnmatch
@@ -16,9 +16,9 @@ from ..run.session import Session
 from ..show.errors import UsageError
 
 SOC = "TOP.top.soc."
-SAMPLE = 2  # the cycle in which the names are asked for
+SAMPLE = 2  # the cycle in which the names are recorded
 
-# Rooms of a MAC by the classes of its stages. {queue}: a stage of one of its queues.
+# Rooms of a MAC by the classes of its stages. {queue}: the number of a queue.
 ROOMS = {
     r"simphy|maccore|pausesource": "wire",
     r"receive|rxstamp|rxqueues": "rx",
@@ -31,7 +31,7 @@ ROOMS = {
     r"irq|events|onebyone|datapath": "interrupts",
     r"flows|ticker": "flows",
 }
-# What a wave shows unless told otherwise, by room without the MAC's number: where stages meet, rings,
+# The default signals of a wave, by room without the MAC's number: connections of stages, rings,
 # moderation, interrupts, the CPU's instructions.
 FIFO = r"framefifo\d+_(frames|used|write|commit|abort|overflow|available|release|head_length)"
 RING = (
@@ -64,12 +64,12 @@ class Signal:
 
     @property
     def name(self) -> str:
-        """As in the sources."""
+        """The signal's name in the sources."""
         return self.path.removeprefix(SOC)
 
     @property
     def stage_name(self) -> str:
-        """Without the MAC that it belongs to."""
+        """The name without the MAC's prefix."""
         return re.sub(r"^moderatomac\d_", "", self.name)
 
     @property
@@ -79,7 +79,7 @@ class Signal:
 
 @functools.cache
 def of_simulator(simulator: Path) -> list[Signal]:
-    """Of what harness/traced.py made. They are those of a wave of everything."""
+    """The signals of a simulator with tracing, read from a wave of all signals."""
 
     def build(folder: Path):
         from pywellen import Waveform  # pyright: ignore[reportAttributeAccessIssue]
@@ -103,7 +103,7 @@ def of_simulator(simulator: Path) -> list[Signal]:
 def in_rooms(named: Sequence[tuple[str, int]]) -> list[Signal]:
     """Signals from their paths and numbers of bits."""
     names = [path.removeprefix(SOC) for path, _ in named]
-    numbers: dict[str, list[int]] = {}  # of what a MAC has several of: LiteX counts those of all MACs
+    numbers: dict[str, list[int]] = {}  # of repeated parts: LiteX numbers them over all MACs
     for name in names:
         for each in re.finditer(r"^(moderatomac\d_)(?:(queue)|(framefifo))(\d+)_", name):
             places = numbers.setdefault(each[1] + (each[2] or each[3]), [])
@@ -139,7 +139,7 @@ def _room(name: str, numbers: dict[str, list[int]]) -> str:
 
 
 def rooms(signals: Sequence[Signal]) -> list[str]:
-    """All rooms, and what several of them are in: mac0 with mac0.rx."""
+    """All rooms, and their parents: mac0 for mac0.rx."""
     found = set()
     for signal in signals:
         words = signal.room.split(".")
@@ -150,15 +150,15 @@ def rooms(signals: Sequence[Signal]) -> list[str]:
 def choose(
     signals: Sequence[Signal], scopes: Sequence[str] = (), globs: Sequence[str] = ()
 ) -> list[Signal]:
-    """The signals of rooms, and those whose names match; without both, the default. A UsageError names
-    what is near to a room or name that is none."""
+    """The signals of rooms, and those whose names match a glob; without both, the default. For an
+    unknown room or name, a UsageError lists similar ones."""
     known = rooms(signals)
     for scope in scopes:
         if scope not in known:
             raise UsageError(f"--scope {scope} is not a room; {_near(scope, known)}")
     for glob in globs:
         if not any(_matches(signal, glob) for signal in signals):
-            names = {signal.stage_name: signal.name for signal in reversed(signals)}  # MAC 0's
+            names = {signal.stage_name: signal.name for signal in reversed(signals)}  # of MAC 0
             near = _near(glob.strip("*"), sorted(names), names)
             raise UsageError(f"--signals {glob} matches no signal; {near}")
     if not scopes and not globs:
@@ -181,7 +181,7 @@ def _matches(signal: Signal, glob: str) -> bool:
 
 
 def _near(word: str, known: Sequence[str], shown: Mapping[str, str] | None = None) -> str:
-    """The known words that are like `word`, as they are shown."""
+    """Known words that are similar to `word`, in the form for messages."""
     near = difflib.get_close_matches(word, known, n=4, cutoff=0.3)
     found = ", ".join((shown or {}).get(each, each) for each in near or known[:20])
     return f"near it: {found}" if near else f"there are: {found}"

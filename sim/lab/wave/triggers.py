@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a wave can wait for: KIND:PORT, KIND at either port, or function:NAME."""
+"""Triggers of a wave: KIND:PORT, KIND at either port, or function:NAME."""
 
-FUNCTION = "function"  # the entry of a function of the guest
+FUNCTION = "function"  # entry into a function of the guest
 DROP = "drop"  # of any kind
 KINDS = (
     "frame-in",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a viewer shows when it opens a wave: groups of signals by rooms, their formats, a marker.
+"""Files for viewers of a wave: groups of signals by room, formats, a marker.
 
 GTKWave reads a save file, Surfer a file of its commands.
 """
@@ -13,9 +13,9 @@ from pathlib import Path
 from .signals import Signal
 
 DERIVED = "derived."
-HEX, DECIMAL, BIT, ASCII = "@22", "@24", "@28", "@820"  # of GTKWave
-KINDS = ("cpu", "mac")  # of rooms; others follow
-STAGES = (  # rooms of a MAC
+HEX, DECIMAL, BIT, ASCII = "@22", "@24", "@28", "@820"  # formats of GTKWave
+KINDS = ("cpu", "mac")  # kinds of rooms that come first
+STAGES = (  # a MAC's rooms, in the order of frames
     "wire",
     "rx",
     "flows",
@@ -32,17 +32,17 @@ GROUP, GROUP_END = "@800200", "@1000200"
 
 @dataclass(frozen=True)
 class View:
-    """Of an FST file. Times in ps."""
+    """An FST file's content. Times in ps."""
 
     file: Path
-    texts: dict[str, int]  # names of derived signals, and their bits
+    texts: dict[str, int]  # names of derived signals, and their widths in bits
     signals: Sequence[Signal]
     begin: int
     end: int
     marker: int
 
     def groups(self) -> Iterator[tuple[str, list[Signal]]]:
-        """Rooms with their signals: the CPU, then the MACs' in the order in which frames pass them."""
+        """Rooms with their signals: the CPU, then each MAC in the order in which frames pass it."""
         order = sorted(self.signals, key=lambda signal: _place(signal.room))
         for room, signals in itertools.groupby(order, lambda signal: signal.room):
             yield room, list(signals)
@@ -68,7 +68,7 @@ def gtkwave(view: View) -> str:
         "[size] 1600 1000",
         "[sst_expanded] 0",
         "[signals_width] 450",
-        # The zoom is the exponent of two of the time of 200 pixels; -1: a named marker is not used.
+        # The zoom is log2 of the time that 200 pixels show; -1: no named marker.
         f"*{-_zoom(view)}.0 {view.marker}" + " -1" * 26,
         GROUP,
         "-derived",
@@ -95,12 +95,12 @@ def _ranged(path: str, bits: int) -> str:
 
 
 def _zoom(view: View) -> int:
-    """So that a thousand pixels show the whole wave."""
+    """The zoom at which a thousand pixels show the whole wave."""
     return ((view.end - view.begin) // 5).bit_length()
 
 
 def surfer(view: View) -> str:
-    """A file of commands."""
+    """The content of a file of Surfer's commands."""
     lines, formats = [], []
 
     def add(path: str, how: str = ""):
@@ -123,7 +123,7 @@ def surfer(view: View) -> str:
         divide(room)
         for signal in signals:
             add(signal.path, "" if signal.hexadecimal or signal.bits == 1 else "Unsigned")
-    # The letters a to p are the digits of an item's number.
+    # An item's number is written with the letters a to p as digits.
     width = len(f"{len(added):x}")
     for number, how in formats:
         letters = "".join(chr(ord("a") + int(digit, 16)) for digit in f"{number:0{width}x}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato wave`: a waveform of some cycles, with what the guest does meanwhile.
+"""`moderato wave`: writes a waveform of some cycles, with the guest's work in them.
 
-A trial or a command runs twice. In the fast simulator it shows what happens in which cycle; in the one
-that has all signals, the wave is written. Both go through the same cycles, which is checked.
+A trial or a command runs twice: in the fast simulator to find the events' cycles, then in the traced one
+to write the wave. Both simulate the same cycles, which is checked.
 """
 
 import functools
@@ -26,38 +26,38 @@ from . import moments, signals, viewers
 from .runs import Executing, Forwarding
 
 PICOSECONDS = 1_000_000_000_000
-OF_THE_PROCESS = ("wall_seconds", "cpu_seconds", "slept_cycles")  # among the fields of a reply
-LAST = slice(17, 25)  # octets of an FST file: the time of the last change; 0 in one that is not whole
+OF_THE_PROCESS = ("wall_seconds", "cpu_seconds", "slept_cycles")  # fields of a reply
+LAST = slice(17, 25)  # octets of an FST file with the time of the last change; 0 in an incomplete file
 FIRST_PASS, SECOND_PASS = "what happens", "the wave"
 
 
 @dataclass(frozen=True)
 class Request:
-    """A trial or a command, the cycles of it that are shown, and where the wave goes."""
+    """A trial or a command, the cycles to show, and the file of the wave."""
 
     variant: str
     frame_bytes: int  # with the FCS
     load_percent: float  # of the line rate, into each port
     frames: int  # into each port
     output: Path
-    command: str | None = None  # of the guest's shell, in place of a trial
+    command: str | None = None  # for the guest's shell, instead of a trial
     begin: int | None = None  # a cycle; None: the trigger decides
     cycles: int = 0
     trigger: str = ""
-    number: int = 1  # the trigger comes for that time
-    before: int = 0  # cycles shown
+    number: int = 1  # which event of the trigger, from 1
+    before: int = 0  # cycles shown before the trigger
     after: int = 0
     scopes: Sequence[str] = ()
     globs: Sequence[str] = ()
     link_mbps: int = 100
     system: System = System()
     traffic: Traffic = Traffic()
-    patient: bool = False  # also if it takes hours
+    patient: bool = False  # accept runs that take hours
 
 
 @dataclass(frozen=True)
 class Window:
-    first: int  # cycles, both included
+    first: int  # first and last cycle
     last: int
     marker: int
 
@@ -127,7 +127,7 @@ def what_runs(wanted: Request) -> Run:
 
 
 def window(wanted: Request, happened: moments.Happened) -> Window:
-    """The cycles to show, as far as the run goes."""
+    """The cycles to show, limited to the run."""
     whole = f"this run is from cycle {happened.first} to {happened.last}"
     if wanted.begin is None:
         marker = moments.find(happened, wanted.trigger, wanted.number)
@@ -145,7 +145,7 @@ def look(
     functions: list[symbols.Symbol],
     progress: Callable[[float], None],
 ) -> tuple[moments.Happened, dict, int]:
-    """Everything that the lab knows of each cycle; the report, and the exit status."""
+    """All events that the lab knows with their cycles; the report, and the exit status."""
     hertz = ready.machine.sys_clk_hz
     report = reporter(progress, hertz, one.seconds)
     with ready.open(progress=report) as session, tempfile.TemporaryDirectory() as name:
@@ -162,7 +162,7 @@ def look(
 
 
 def with_counters(reply: dict, session: Session) -> dict:
-    """A report without what only this process has, and all counters since reset."""
+    """A report without values that depend on the process, with all counters since reset."""
     return {
         part: {name: value for name, value in of.items() if name not in OF_THE_PROCESS}
         for part, of in (("report", reply), ("counters", session.call("counters")))
@@ -170,7 +170,7 @@ def with_counters(reply: dict, session: Session) -> dict:
 
 
 def happened(folder: Path, first: int, last: int, hertz: int, mbps: int) -> moments.Happened:
-    """What a profile's timelines and a trial's captures in a folder say."""
+    """The events in a folder with a profile's timelines and a trial's captures."""
     rows = [
         [line.split(maxsplit=2) for line in file.read_text().splitlines()]
         for file in sorted(folder.glob("timeline*"))
@@ -209,7 +209,7 @@ def show(
     file: Path,
     progress: Callable[[float], None],
 ) -> dict:
-    """The same again, with the wave; its report."""
+    """Repeat the run and write the wave; returns its report."""
     report = reporter(progress, ready.machine.sys_clk_hz, one.seconds)
     with ready.open(progress=report) as session, tempfile.TemporaryDirectory() as name:
         session.finishes = True
@@ -238,5 +238,5 @@ def require_same(one: dict, other: dict):
 
 
 def whole(file: Path) -> bool:
-    """Whether the file has some cycles, and all that a viewer needs."""
+    """Whether the file is complete, with some cycles."""
     return any(file.read_bytes()[LAST])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report, chapter by chapter: a module each; its `chapter(inputs)` makes the chapter."""
+"""The report's chapters, one module each; its `chapter(inputs)` makes the chapter."""
 
 from ..chapter import Chapter
 from ..inputs import Inputs
@@ -39,8 +39,8 @@ ORDER = (
 
 
 def contents(inputs: Inputs) -> list[Chapter]:
-    """All chapters; an empty one names the command to run. Without trials of RFC 2544, only chapters
-    with content."""
+    """All chapters; an empty one names the command to run. Without trials of RFC 2544, empty chapters
+    are omitted."""
     first = [chapter.chapter(inputs) for chapter in (forward, fast)]
     chapters = [
         *(each for each in first if each.present),

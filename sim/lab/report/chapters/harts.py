@@ -8,7 +8,7 @@ from ..inputs import Inputs
 
 def chapter(inputs: Inputs) -> Chapter:
     trials, transfers = inputs.trials.harts, inputs.trials.hart_transfers
-    # One hart serves as the reference: a trial that is missing on two is no error.
+    # One hart is the reference: trials that exist on one hart only are no error.
     return Chapter(
         "harts",
         "Two harts compared with one",

@@ -32,7 +32,7 @@ def chapter(inputs: Inputs) -> Chapter:
 
 
 def flame_graphs(found: profiles.Profiles) -> list[Html]:
-    """Each in a block that can be folded away."""
+    """Each one in a block that can be folded away."""
     return [
         Html(
             f'<details open><summary>Flame graph: {escape(name)}</summary>\n<div class="flame" '
@@ -44,7 +44,7 @@ def flame_graphs(found: profiles.Profiles) -> list[Html]:
 
 
 def _inline(svg: str, name: str) -> str:
-    """Without what only a file of its own has: a beginning, and tools, for which the page has others."""
+    """The SVG without its header and tools: the page has its own tools."""
     svg = flame_graph.without_tools(svg[svg.index("<svg") :])
     return with_ids(svg, "".join(filter(str.isalnum, name)))
 

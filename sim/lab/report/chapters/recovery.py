@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How long losses go on after an overload, and a pause when the interfaces are reset."""
+"""For how long frames are lost after an overload, and while the interfaces are reset."""
 
 from .. import cell_results, detail
 from ..chapter import Chapter

@@ -7,7 +7,7 @@ from .. import figures
 from ..chapter import Cards, Chapter, Terms
 from ..inputs import Inputs
 
-SMALL = 64  # octets: where interrupts cost most
+SMALL = 64  # octets: the size with the highest interrupt costs
 BASE, BEST = "original", "napi-tx-off"
 OTHER_NIC = "liteeth"
 
