@@ -13,24 +13,24 @@ BURST = 8  # columns of a command
 
 
 def of_board(name: str, sys_clk_hz: int) -> tuple:
-    """Of one of boards.BOARDS at this clock: its chips (of litedram.modules), and the settings of its
-    PHY (LiteDRAM's PhySettings). Raises ValueError if it has no DDR3."""
+    """The chips of one of boards.BOARDS (a class of litedram.modules), and the settings of its PHY at
+    this clock (LiteDRAM's PhySettings). Raises ValueError if it has no DDR3."""
     kind = board_class(name)
     if not issubclass(kind, DDR3Board):
         raise ValueError(f"{kind.title} has no DDR3, which alone is simulated here")
     settings = kind.make_dram_phy(kind.make_platform(), sys_clk_hz).settings
-    settings.phytype, settings.read_leveling = "SDRAMPHYModel", False  # nothing is trained
+    settings.phytype, settings.read_leveling = "SDRAMPHYModel", False  # the model needs no training
     return kind.make_dram_module(sys_clk_hz), settings
 
 
 class DRAMModel(LiteXModule):
-    """PHY and DDR3 behind a controller that keeps the times of `module` (of litedram.modules).
+    """PHY and DDR3 chips behind a controller that keeps the times of `module` (of litedram.modules).
 
-    Only the latencies of `settings` (LiteDRAM's PhySettings) are here: a read is answered
-    `read_latency` cycles after its command, the data of a write is taken `write_latency` cycles
-    after. The words of DFI are in `main_ram`, a Verilog array of `size` bytes in the order of
-    addresses (ROW_BANK_COL), for a simulator to fill. As LiteDRAM's own model, which has an array
-    for each bank, it needs no initialisation.
+    The model has only the latencies of `settings` (LiteDRAM's PhySettings): a read's data comes
+    `read_latency` cycles after its command, a write's data is taken `write_latency` cycles after. The
+    words of DFI are in `main_ram`, a Verilog array of `size` bytes in the order of addresses
+    (ROW_BANK_COL), which a simulator can fill. Like LiteDRAM's own model, which has an array for each
+    bank, it needs no initialisation.
     """
 
     def __init__(self, module, settings, size: int):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The SoC that is simulated: ModeratoSoC on a platform whose pads the harness drives.
+"""The simulated SoC: ModeratoSoC on a platform whose pads the harness drives.
 
 directory = soc_verilog(SimConfig(macs=2))      # *.v, soc.json
 """
@@ -31,10 +31,9 @@ TOP = "sim"  # the Verilog module
 
 @dataclass(frozen=True)
 class SimConfig:
-    """`ram_latency`: cycles from a read command to its first word (soc/memory.py).
-    `dram`: the board whose DRAM is simulated in place of that RAM (sim/dram.py), or none.
-    `nic`, `liteeth_slots`: as for ModeratoSoC. `offloads`, `flows`: the MACs have OFFLOADS,
-    and FLOWS.
+    """`ram_latency`: cycles from a read command to its first word (soc/memory.py). `dram`: the board
+    whose DRAM is simulated instead of that RAM (sim/dram.py), or none. `nic`, `liteeth_slots`: as for
+    ModeratoSoC. `offloads`, `flows`: the MACs have OFFLOADS, FLOWS.
     """
 
     macs: int = 2
@@ -51,7 +50,7 @@ class SimConfig:
 
     @property
     def mac_options(self) -> dict:
-        """What the MACs have that those of the published figures have not."""
+        """The MACs' options in addition to those of the published figures."""
         return {**(OFFLOADS if self.offloads else {}), **(FLOWS if self.flows else {})}
 
     @classmethod
@@ -63,12 +62,12 @@ class SimConfig:
 
 
 def pads(config: SimConfig, gated: bool = True) -> list:
-    """`gated`: the parts of a MAC have clocks of their own, of which the simulator leaves out edges."""
+    """`gated`: parts of a MAC have clocks of their own, whose edges the simulator may omit."""
     pads = [
         ("sys_clk", 0, Pins(1)),
         (
             "ended",
-            0,  # by the guest: it powered off, it asked for a reset
+            0,  # requests of the guest: power off, reset
             Subsignal("off", Pins(1)),
             Subsignal("reset", Pins(1)),
         ),
@@ -112,7 +111,7 @@ def pads(config: SimConfig, gated: bool = True) -> list:
 
 
 class SimPlatform(GenericPlatform):
-    """Pads without pins: the ports of the Verilog module."""
+    """A platform without pins: its pads are ports of the Verilog module."""
 
     def __init__(self, config: SimConfig):
         GenericPlatform.__init__(self, "simulation", pads(config), name=TOP)
@@ -146,21 +145,21 @@ class _CRG(LiteXModule):
 
 
 class Simulated:
-    """What a SoC has for the harness, whichever SoC it is: its pads, and clocks for parts of a MAC.
+    """The harness's part of any SoC: its pads, and clocks for parts of a MAC.
 
-    A class takes it before LiteX's SoCCore, and calls `take_pads` first, `connect` last. Between them
-    it makes a MAC for each of `make_phys`, with `mac_options`.
+    Derive a class from this before LiteX's SoCCore. Call `take_pads` first, `connect` last, and between
+    them make a MAC with `mac_options` for each of `make_phys`.
     """
 
     gated_macs = True
-    options = {}  # of the MACs, beside those of the published figures
+    options = {}  # of the MACs, in addition to those of the published figures
 
     def take_pads(self, platform, macs: int):
         self.crg = _CRG(platform.request("sys_clk"))
         self.eth_pads = [platform.request("eth", port) for port in range(macs)]
 
     def connect(self, macs):
-        self.rom.mem.init = None  # the harness fills it, as it does the RAM
+        self.rom.mem.init = None  # the harness fills it, like the RAM
         for number, (mac, pads) in enumerate(zip(macs, self.eth_pads)):
             self.comb += pads.events.eq(mac.events)
             if self._gated(pads):
@@ -207,7 +206,7 @@ class SimSoC(Simulated, ModeratoSoC):
     def __init__(self, config: SimConfig = SimConfig(), platform=None):
         platform = platform or SimPlatform(config)
         self.take_pads(platform, config.macs)
-        self.gated_macs = config.nic == "moderato"  # LiteEth's parts do not say when they sleep
+        self.gated_macs = config.nic == "moderato"  # LiteEth's parts have no signal for idle clocks
         self.options = config.mac_options
         ModeratoSoC.__init__(
             self,
@@ -267,7 +266,7 @@ def soc_verilog(config: SimConfig = SimConfig()) -> Path:
     else:
         inputs += sources()
 
-    def build(directory: Path):  # in a process of its own: names in Verilog follow the call stack
+    def build(directory: Path):  # in a process of its own: names in Verilog depend on the call stack
         run([sys.executable, "-m", "moderato.sim.sim_soc", parameters, directory])
 
     return artifact("soc-verilog", inputs, build, "10 s")
@@ -279,15 +278,16 @@ def write(soc: Simulated, directory: Path):
     description = soc.describe()
     fragment = soc.get_fragment()
     soc.platform.finalize(fragment)
-    # An always block for each signal, as LiteX's own simulator has it, breaks the loop that LiteEth's
-    # CRC checker is in block by block; the harness evaluates once, which would be wrong in a loop.
+    # With one always block for each signal, as in LiteX's own simulator, the loop in LiteEth's CRC
+    # checker would be split over blocks. The harness evaluates a cycle once, which would give a wrong
+    # result.
     verilog = soc.platform.get_verilog(
         fragment,
         name=TOP,
         regular_comb=description["nic"] != "liteeth",
         ios=soc.platform.constraint_manager.get_io_signals(),
     )
-    with contextlib.chdir(directory):  # memory contents are written beside the Verilog
+    with contextlib.chdir(directory):  # memory contents are written next to the Verilog
         verilog.write(f"{TOP}.v")
         normalise(Path(f"{TOP}.v"))
         for file, _language, _library, *_ in soc.platform.sources:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes the program of a device of bench.devices.duts, without cocotb."""
+"""Builds the scoreboard's program for a device of bench.devices.duts, without cocotb."""
 
 from pathlib import Path
 
@@ -15,8 +15,8 @@ SOURCES = [HERE / name for name in ("main.cpp", "frames.h", "memory.h", "wire.h"
 
 
 def build(name: str, options: bool) -> Path:
-    """The program for bench.devices.duts.<name>(), a MAC on the simulation PHY; `options`: with all of
-    them, or none."""
+    """The program for bench.devices.duts.<name>(), a MAC on the simulation PHY; `options`: with
+    all of them, or none."""
     code, memories = simulator.simulated(name)
     assert not memories
 

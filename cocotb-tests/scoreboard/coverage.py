@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Bins that random frames must have hit: main.cpp counts them by name.
+"""Bins that random frames must hit: main.cpp counts them by name.
 
-COMMON are those of any MAC, OPTIONS those of one with options; RARE need a million frames.
+COMMON are bins of any MAC, OPTIONS of a MAC with options; RARE need a million frames.
 """
 
 COMMON = [
@@ -12,7 +12,7 @@ COMMON = [
     # Its properties.
     *(f"rx: length mod 8 = {n}" for n in range(8)),
     "rx: the shortest", "rx: the longest", "rx: multicast", "rx: broadcast", "rx: a tag stays",
-    # Sent frames: both ends in a word of memory, and in one of the wire.
+    # Sent frames: alignment of both ends in memory words, and of the end in words of the wire.
     *(f"tx: length mod 4 = {length}, address mod 8 = {address}" for length in range(4)
       for address in range(8)),
     "tx: padded", "tx: the longest", "tx: an illegal length", "tx: memory refuses data",

@@ -10,7 +10,7 @@ import pytest
 from scoreboard.build import build
 from scoreboard.coverage import COMMON, OPTIONS, RARE
 
-DEVICES = {"mac_sim": True, "mac_sim_plain": False}  # and whether they have options
+DEVICES = {"mac_sim": True, "mac_sim_plain": False}  # whether they have options
 
 
 def play(device, seed, frames, *words):
@@ -19,7 +19,7 @@ def play(device, seed, frames, *words):
 
 
 def expect_all(device, seed, frames, rare=()):
-    """Nothing fails, and each bin is hit."""
+    """All frames match, and each bin is hit."""
     done = play(device, seed, frames)
     assert done.returncode == 0, f"seed {seed}: {done.stderr}"
     shown = json.loads(done.stdout)
@@ -44,10 +44,9 @@ def test_a_million_frames_without_options():
 
 
 @pytest.mark.parametrize("spoilt, says", [
-    # Where frames may be dropped, the scoreboard skips due frames until one matches.
+    # Where frames may be dropped, the scoreboard skips expected frames until one matches.
     ("memory", "not the frame that was sent|a frame came that nobody sent"),
     ("wire", "not the frame that was to be sent")])
-def test_it_can_fail(spoilt, says):
-    """One bit of one frame is wrong."""
+def test_changed_bit_is_reported(spoilt, says):
     done = play("mac_sim", 1, 2000, spoilt)
     assert done.returncode == 1 and re.search(says, done.stderr)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""moderato-sim, the program around the verilated SoC (C++), and how it is built (build.py)."""
+"""moderato-sim, the C++ program around the verilated SoC, and its build (build.py)."""

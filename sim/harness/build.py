@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Builds moderato-sim: Verilator, then clang, twice: the second time with a profile of the first.
+"""Builds moderato-sim with Verilator and clang, twice: the second time with a profile of the first.
 
 binary = simulator(soc_verilog(SimConfig()), boot_images)      # .../moderato-sim
 """
@@ -19,7 +19,7 @@ from .tcp.lwip import library
 from .top import soc_config, top_verilog
 
 HERE = Path(__file__).parent
-PATTERN = HERE.parents[1] / "soc/linux/stream/pattern.h"  # which the guest's programs share
+PATTERN = HERE.parents[1] / "soc/linux/stream/pattern.h"  # shared with the guest's programs
 NAME = "moderato-sim"
 
 VERILATOR = [
@@ -39,10 +39,10 @@ VERILATOR = [
     "fast",
     "--x-initial",
     "fast",
-    # Sources mark signals as public, which would cost an evaluation of their fan-out in each cycle.
+    # The sources mark signals as public. Verilator would then evaluate their fan-out in each cycle.
     "--public-ignore",
-    # Generated sources: their style is not ours to mend. But a combinational loop (UNOPTFLAT) ends
-    # the build: it would need more than the one evaluation that model.h makes of a cycle.
+    # Lint warnings about generated sources are off. A combinational loop (UNOPTFLAT) still ends the
+    # build: model.h evaluates a cycle once, and a loop would need more.
     "-Wno-fatal",
     "-Wno-lint",
     "-Wno-style",
@@ -57,8 +57,8 @@ TRAINING_CYCLES = 10_000_000
 def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
     """The binary for a folder of Verilog files with soc.json.
 
-    images: files and addresses of something to run for the profile. They are no part of the key:
-        the profile changes the speed, never what is simulated; without images there is none.
+    images: files and addresses of a program for the profile. They are not part of the key, because the
+        profile changes only the speed. Without images there is no profile.
     """
     inputs = [*ingredients(verilog), *(["profile"] if images else [])]
     build_id = key("simulator", inputs)
@@ -82,7 +82,7 @@ def simulator(verilog: Path, images: Iterable[tuple[Path, int]] = ()) -> Path:
 
 
 def ingredients(verilog: Path) -> list[Path | str]:
-    """What a simulator depends on."""
+    """The inputs that a simulator depends on."""
     soc = json.loads((verilog / "soc.json").read_text())
     return [
         *_files(verilog),
@@ -100,8 +100,8 @@ def ingredients(verilog: Path) -> list[Path | str]:
 
 
 def verilate(verilog: Path, model: Path, build_id: str, *options: str):
-    """Make the folder `model`: C++ of the SoC by Verilator, which gets more `options`, and the headers
-    that describe it."""
+    """Make the folder `model`: the SoC as C++ from Verilator, which gets the additional `options`, and
+    the headers that describe it."""
     soc = json.loads((verilog / "soc.json").read_text())
     model.mkdir()
     (model / "top.sv").write_text(top_verilog(soc))
@@ -150,7 +150,7 @@ def compile_model(model: Path, *variables: str):
 
 
 def _train(model: Path, images: Iterable[tuple[Path, int]]):
-    """Run the beginning of a boot: what the processor does there, it does all the time.
+    """Run the beginning of a boot, which is typical of the processor's later work.
 
     Of 3, 10 and 24 M cycles, 10 M made the fastest model, by 5 % and 3 %.
     """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The CPUs that the harness can look into: nets and registers of their Verilog, by their names.
+"""Supported CPUs: the nets and registers of their Verilog that the harness reads, by name.
 
-A CPU knows nothing of it. `cpu` of soc.json says which `core` it is, one of CORES; without, ours.
+The CPU's design does not depend on this. `cpu` of soc.json names its `core`, one of CORES; default:
+ours.
 """
 
 from dataclasses import dataclass
@@ -9,18 +10,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Core:
-    """Paths are those of Verilog, from module `top` on.
+    """Paths are Verilog's, from module `top` on.
 
-    cluster: the CPU's instance. harts: the core of each hart in it.
-    clients: of the memory port, by their names: what is high while one asks, and when it gets.
-    claims: of the PLIC's registers: address (of a word, bits 21:0; bit 21 tells them from others'),
-        acknowledgement, write, data read.
-    lines: the PLIC's inputs, source 1 in the lowest of its bits.
-    watched: what of a hart is wfi, trace_valid, trace_pc, trace_privilege; the SoC has pads of
-        those that are not here.
-    time, compares: what the harts see as the time, and what each compares it with.
-    dcache, walker: instance of a hart's D-cache, state of its page-table walker. A CPU that is no
-        VexRiscv has none: it is not profiled, and no cycle of its sleep is passed over.
+    cluster: the CPU's instance. harts: the core of each hart in it. clients: of the memory port, by
+    name: the signals of a request and of its acceptance. claims: accesses to the PLIC's registers:
+    address (of a word, bits 21:0; bit 21 distinguishes them from
+        other registers), acknowledgement, write, data read.
+    lines: the PLIC's inputs, source 1 in the lowest bit.
+    watched: a hart's wfi, trace_valid, trace_pc, trace_privilege. For those that are missing here, the
+        SoC has pads.
+    time, compares: the time that the harts see, and the value that each compares it with. dcache,
+    walker: instance of a hart's D-cache, state of its page-table walker. Without them (CPUs other
+        than VexRiscv), there is no profile, and no sleeping cycle is skipped.
     """
 
     cluster: str
@@ -36,7 +37,7 @@ class Core:
 
 
 def core(soc: dict) -> Core:
-    """That of the SoC described by `soc` (the dict that soc.json holds)."""
+    """The core of the SoC that `soc`, the content of soc.json, describes."""
     return CORES[soc["cpu"].get("core", "moderato")](soc)
 
 
@@ -65,7 +66,7 @@ def _moderato(soc: dict) -> Core:
         watched={},
         time=f"{controller}.clint_time",
         compares=[f"{controller}.clint_compare_{hart}" for hart in range(harts)],
-        # Some names end in the number of harts: SpinalHDL numbers what is made several times.
+        # Some names end in the number of harts: SpinalHDL numbers repeated names.
         dcache=f"dataCache_{harts}",
         walker=f"MmuPlugin_shared_state_{harts}",
     )
@@ -95,7 +96,7 @@ def _vexriscv_smp(soc: dict) -> Core:
 
 
 def _rocket(soc: dict) -> Core:
-    """LiteX's Rocket, one hart (PyPI's netlists). Its timer counts each hundredth cycle."""
+    """LiteX's Rocket, one hart (PyPI's netlists). Its timer counts once in a hundred cycles."""
     cluster = "soc.ExampleRocketSystem"
     plic = f"{cluster}.plicDomainWrapper.plic"
     dma = f"{cluster}.l2_frontend_bus_axi4_0"
@@ -106,7 +107,7 @@ def _rocket(soc: dict) -> Core:
             "DMA, writes": (f"{dma}_aw_valid", f"{dma}_aw_ready"),
             "DMA, reads": (f"{dma}_ar_valid", f"{dma}_ar_ready"),
         },
-        # A claim of supervisor mode has a net of its own; the address is that of its register.
+        # Supervisor mode's claims have a net of their own; the address is that of its register.
         claims=("22'h280401", f"{plic}.out_f_roready_22", "1'b0", f"{plic}.maxDevs_1"),
         lines=f"{cluster}.interrupts",
         watched={

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Verilog that counts in the CPU what none of its pads shows: who uses the memory port, which hart
-took an interrupt, and which interrupt lines rose and fell.
-"""
+"""Verilog that counts events in the CPU for which it has no pads: use of the memory port, interrupts by
+hart, and edges of interrupt lines."""
 
 import re
 
 from .cores import core
 
-# Of a client of the memory port, in cycles: one of its beats was taken; a beat waited while another
-# client's was taken; a beat waited while nobody's was.
+# Cycles of a client of the memory port in which one of its beats was accepted, waited while another
+# client's was accepted, or waited while none was.
 USES = "beats", "behind", "stalled"
 
 
@@ -28,7 +27,7 @@ def pads(soc: dict) -> str:
 
 
 def counting(soc: dict) -> str:
-    """What stands behind these ports; `claimed`, `switched` are wires of the top module."""
+    """The logic that drives these ports; `claimed`, `switched` are wires of the top module."""
     cpu, sources = core(soc), soc["plic"]["sources"]
     nets = list(cpu.clients.values())
     valid, ready = map(", ".join, zip(*reversed(nets)))
@@ -72,7 +71,7 @@ def counting(soc: dict) -> str:
 
 
 def constants(soc: dict) -> str:
-    """For the C++."""
+    """The same as C++ constants."""
     clients = core(soc).clients
     names = ", ".join(f'"{name}"' for name in clients)
     uses = ", ".join(f'"{use}"' for use in USES)
@@ -89,5 +88,5 @@ constexpr uint32_t kLines[kPorts][2] = {{{lines}}};"""
 
 
 def _sources(mac: dict, direction: str) -> int:
-    """Those of all queues, source n in bit n. LiteEth's directions have none of their own."""
+    """The sources of all queues, source n in bit n. LiteEth's directions share a source."""
     return sum(1 << source for name, source in mac.items() if re.fullmatch(rf"{direction}1?_irq", name))

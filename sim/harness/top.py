@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Verilog top around the SoC, and what the C++ has to know of it.
+"""The Verilog top around the SoC, and constants about it for the C++.
 
-Every input is registered, so that an evaluation at the rising edge is all that a clock cycle takes.
-What needs the harness is packed into one word, which is zero in most cycles.
+Every input is registered, so that one evaluation at the rising edge is enough for a clock cycle. Events
+for the harness are packed into one word, which is zero in most cycles.
 """
 
 from moderato.gateware.mac import PARTS
@@ -18,7 +18,7 @@ SOC = "sim"  # module of the SoC
 def top_verilog(soc: dict) -> str:
     """Module `top`: arrays over ports outside, pads named by number inside. `soc`: soc.json."""
     macs, harts = len(soc["macs"]), soc["cpu"]["harts"]
-    ports = max(macs, 1)  # an array has to have an element
+    ports = max(macs, 1)  # an array needs at least one element
     wide = len(EVENTS)
     events = [f"soc_events[{port}][{wide - 1}:0]" for port in reversed(range(ports))]
     valid = [f"tx_valid[{port}]" for port in reversed(range(ports))]
@@ -120,13 +120,13 @@ def _cpu(harts: int) -> str:
 
 
 def _watching(cpu: Core) -> str:
-    """What a CPU has no pads for."""
+    """The signals for which a CPU has no pads."""
     return "".join(f"    assign {name}[{hart}] = {path}.{net};\n"
                    for hart, path in enumerate(cpu.harts) for name, net in cpu.watched.items())
 
 
 def model_name(path: str) -> str:
-    """What Verilator calls a net."""
+    """Verilator's name of a net."""
     return f"top.{path}".replace(".", "__DOT__")
 
 
@@ -143,7 +143,7 @@ def _vexriscv(cpu: Core) -> str:
 
 
 def _stranger() -> str:
-    """For a CPU that the profiler does not know: each of its registers is 0."""
+    """For a CPU that the profiler does not know: all values are 0."""
     return """\
 struct Unknown {
     template <class Root> Unknown(const Root&, unsigned) {}
@@ -172,7 +172,7 @@ def soc_config(soc: dict, build_id: str) -> str:
     """soc_config.h, from soc.json."""
     harts, cpu = soc["cpu"]["harts"], core(soc)
     clocks = gated_clocks(len(soc["macs"]))
-    gated = clocks if soc["gated_clocks"] else []  # else nothing hangs on them
+    gated = clocks if soc["gated_clocks"] else []  # otherwise no logic uses them
     clocks = "".join(f" pads.{clock}_clk =" for clock in clocks)
     names = ", ".join(f'"{event}"' for event in EVENTS)
     gates = "".join(f"    root.__Vtrigprevexpr___TOP__{clock}_clk__0 = ~awake >> {bit} & 1;\n"

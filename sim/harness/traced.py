@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Builds a moderato-sim that can show its signals: `wave` in README.md.
+"""Builds a moderato-sim that can trace signals: `wave` in README.md.
 
 traced(soc_verilog(SimConfig()))      # .../moderato-sim
 
-It is the same SoC and the same harness, and the same in each cycle. Verilator keeps every signal, and
-few are left in the fast model. So the state has other parts, and each simulator has its own
-checkpoints.
+SoC and harness are the same, and simulate the same cycles. Verilator keeps every signal here, but only a
+few in the fast model. So the two simulators' states differ, and each needs its own checkpoints.
 """
 
 import shutil

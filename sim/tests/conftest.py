@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A machine with a simulator that only pretends; a cluster."""
+"""Fixtures: a machine with a fake simulator, and a dask cluster."""
 
 import json
 import os
@@ -98,6 +98,6 @@ def cluster(tmp_path):
             process.terminate()
             try:
                 process.wait(10)
-            except subprocess.TimeoutExpired:  # a worker sometimes waits for a scheduler for ever
+            except subprocess.TimeoutExpired:  # a worker sometimes waits for its scheduler for ever
                 process.kill()
                 process.wait()

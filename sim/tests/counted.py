@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""An account of captures by scapy alone, to compare with what the lab says of the same traffic."""
+"""Counts the frames of captures with scapy alone, to compare with the lab's counts of the same
+traffic."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ def read(path: Path) -> list[Packet]:
 
 @dataclass
 class Port:
-    """Of the frames that entered a port: how many left as a router sends them on."""
+    """The frames that entered a port: how many left with a router's changes."""
 
     offered: int
     answers: int
@@ -35,7 +36,7 @@ class Port:
 def ports(
     entered: Sequence[Sequence[Packet]], left: Sequence[Sequence[Packet]], udp_echo: bool = False
 ) -> list[Port]:
-    """The account of a replay: frames of its inputs, by port, and those that left."""
+    """The counts of a replay, from the frames of its inputs, by port, and the frames that left."""
     answers = [
         [made for frame in frames if (made := answer(frame, port, udp_echo))]
         for port, frames in enumerate(left)
@@ -49,7 +50,7 @@ def ports(
 
 
 def take(gone: Counter, frames: Sequence[Packet]) -> int:
-    """How many of the frames are gone with a TTL that is one less; each only once."""
+    """How many of the frames left with a TTL that is one less; each counts once."""
     count = 0
     for frame in frames:
         identity = packet(frame, hops=1)
@@ -60,7 +61,7 @@ def take(gone: Counter, frames: Sequence[Packet]) -> int:
 
 
 def packet(frame: Packet, hops: int = 0) -> tuple | None:
-    """What a router leaves as it is of a right IPv4 packet, and its TTL after `hops`."""
+    """The fields of a valid IPv4 packet that a router does not change, and its TTL after `hops`."""
     while isinstance(frame.payload, (Dot1Q, Dot1AD)) and frame.payload.vlan == 0:
         frame = frame.payload
     ip = frame.payload
@@ -94,7 +95,7 @@ def header_holds(ip: IP) -> bool:
 
 
 def answer(frame: Packet, port: int, udp_echo: bool) -> Packet | None:
-    """What the tester beyond a port says to what left there."""
+    """The tester's answer at a port to a frame that left there."""
     own = TESTER[port]
     if ARP in frame and frame[ARP].op == 1 and frame[ARP].pdst == own.ipv4:
         return Ether(src=own.mac, dst=frame.src) / ARP(op=2)
@@ -130,16 +131,16 @@ def answer(frame: Packet, port: int, udp_echo: bool) -> Packet | None:
 
 @dataclass
 class Flow:
-    """Of the test frames that entered a port. Times in nanoseconds."""
+    """The test frames that entered a port. Times in nanoseconds."""
 
     offered: int
     forwarded: int
     latencies: list[int]
-    last_bits: list[int]  # of the forwarded ones, as they left
+    last_bits: list[int]  # of the forwarded frames, when they left
 
 
 def flow(entered: Sequence[Packet], left: Sequence[Packet], bit: int) -> Flow:
-    """bit: nanoseconds of one on the wire."""
+    """bit: nanoseconds per bit on the wire."""
     came = {packet(frame, hops=1): nanoseconds(frame) for frame in entered}
     assert len(came) == len(entered), "test frames that are the same"
     gone = {identity: frame for frame in left if (identity := packet(frame)) in came}
@@ -152,12 +153,12 @@ def flow(entered: Sequence[Packet], left: Sequence[Packet], bit: int) -> Flow:
 
 
 def nanoseconds(frame: Packet) -> int:
-    """When its first bit passed."""
+    """The time of its first bit."""
     return round(frame.time * 10**9)
 
 
 def duration(frame: Packet, bit: int) -> int:
-    """From its first bit to the end of its FCS."""
+    """From the first bit to the end of the FCS."""
     return 8 * (len(bytes(frame)) + FCS) * bit
 
 
@@ -165,7 +166,7 @@ def duration(frame: Packet, bit: int) -> int:
 
 
 def segments(frames: Sequence[Packet]) -> dict[str, int]:
-    """Segments with octets, these octets, and segments without any; those sent again."""
+    """Numbers: data segments and their octets, segments without data, retransmissions."""
     found, seen = Counter(), {}
     for frame in frames:
         if TCP not in frame:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""JSON as no program of the lab writes it, nearly: somebody edited it, or another commit wrote it."""
+"""Damages JSON slightly, as if it was edited or written by another commit."""
 
 import copy
 from random import Random
@@ -25,7 +25,7 @@ OTHERS = (
 
 
 def damaged(value, random: Random):
-    """A copy with one value replaced by another one, or its key, or place in a list, left out."""
+    """A copy in which one value is replaced, or one key or list item is removed."""
     value = copy.deepcopy(value)
     place, where = random.choice([*_places(value)])
     if random.random() < 0.2:
@@ -36,7 +36,7 @@ def damaged(value, random: Random):
 
 
 def _places(value):
-    """(a list or an object, an index or a key) of all that is in there."""
+    """(list or object, index or key) of every value."""
     inside = value.items() if isinstance(value, dict) else enumerate(value)
     for where, each in inside:
         yield value, where

@@ -9,7 +9,7 @@ TOKEN = re.compile(r"(\w+)(?:\[\])?|([{}])")
 
 
 def fields(chapter: str) -> dict:
-    """Each name with the fields of its object ({} if it has none) from a chapter's first list."""
+    """The fields in a chapter's first list; each name with the fields of its object, or {}."""
     text = (ROOT / "docs" / "lab.md").read_text().partition(f"\n## {chapter}\n")[2]
     block = re.search(r"(?<=\n\n)    \w+, (?:.+\n)+", text).group()
     lines = (re.sub(r" {2,}.*", "", line.strip()) for line in block.splitlines())
@@ -25,7 +25,7 @@ def fields(chapter: str) -> dict:
 
 
 def shape(value) -> dict:
-    """The same of what was written; of a list, that of its first object."""
+    """The same for written JSON; for a list, from its first object."""
     if isinstance(value, list):
         return shape(value[0]) if value else {}
     return {name: shape(each) for name, each in value.items()} if isinstance(value, dict) else {}

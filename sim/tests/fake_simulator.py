@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Speaks moderato-sim's protocol and pretends a guest: for tests of the lab without the SoC.
+"""Implements moderato-sim's protocol with a fake guest, to test the lab without the SoC.
 
-Environment: FAKE_LOST frames lost at the ring of port 0, FAKE_MISCOUNT interrupts that only the
-guest saw, FAKE_WITHDRAWN receive interrupts that nobody took, FAKE_CORRUPTED frames, FAKE_FAIL the
-guest's commands that fail, FAKE_STALL trials that never end (1: all; else those with so many
-octets, in a frame or of a transfer, or at so many Mb/s), FAKE_JOURNAL a file that gets a line per
-process (its arguments), FAKE_CAPACITY frames per second that each port forwards of what is offered
-step by step (`offer`, `run`, `status`, `collect`), FAKE_RING frames that it holds before it loses
-some, FAKE_SHARED a NIC with one interrupt line for both directions, FAKE_STARVED a guest that
-resets its interfaces after the load, FAKE_REFUSED a guest that refuses connections, FAKE_OFF one
-that powers off in a script, FAKE_UNEVEN a transfer with a pause in its window, FAKE_FILTERED a MAC
-to which all frames of a replay are for others, FAKE_ENDED a live session whose guest powers off,
-FAKE_DIFFERENCE what a replay of one says of its recording, FAKE_IGNORED an ethtool that changes
-nothing, FAKE_UNREAD files of one whose readers leave.
+Environment:
+  FAKE_LOST        frames lost at the ring of port 0 FAKE_MISCOUNT    interrupts that only the guest
+  counted FAKE_WITHDRAWN   receive interrupts that no hart claimed FAKE_CORRUPTED   corrupted frames
+  FAKE_FAIL        the guest's commands that fail FAKE_STALL       trials that never end: 1: all, else
+  those with that frame size, transfer size, or Mb/s FAKE_JOURNAL     a file that gets a line per
+  process: its arguments FAKE_CAPACITY    frames/s that each port forwards of an offer in steps (`offer`,
+  `run`, `status`, `collect`) FAKE_RING        frames that its ring holds FAKE_SHARED      a NIC with one
+  interrupt line for both directions FAKE_STARVED     a guest that resets its interfaces only after the
+  load FAKE_REFUSED     a guest that rejects connections FAKE_OFF         a guest that powers off in a
+  script FAKE_UNEVEN      a transfer with a pause in its window FAKE_FILTERED    a MAC for which all
+  frames of a replay are addressed to other stations FAKE_ENDED       a live session whose guest powers
+  off FAKE_DIFFERENCE  the message about a replay that differs from its recording FAKE_IGNORED     an
+  ethtool that changes nothing FAKE_UNREAD      files of a session whose readers leave
 """
 
 import json
@@ -60,11 +61,11 @@ class Guest:
         self.cycle, self.printed = 0, "MODERATO-BOOTED\r\n# "
         self.events = [dict.fromkeys(EVENTS, 0) for _ in range(2)]
         self.reset, self.request = False, None
-        self.set = {}  # by ethtool's option that shows it, and interface
+        self.set = {}  # by ethtool's option that prints it, and interface
 
     def type(self, text: str):
         self.reset |= "ip -batch" in text and not setting("STARVED")
-        if not text.startswith("r "):  # the definition of that function
+        if not text.startswith("r "):  # the definition of the function `r`
             self.printed += f"{text}\r\n# "
             return
         command = text.removeprefix("r ").strip("'\n")
@@ -133,11 +134,11 @@ class Guest:
 
     @staticmethod
     def withdrawn() -> dict[str, int]:
-        """Of a port's interrupts, since reset and during a trial."""
+        """A port's withdrawn interrupts, since reset and during a trial."""
         return {"rx": setting("WITHDRAWN"), "tx": 0}
 
     def claims(self) -> list[list[int]]:
-        """Of its hart, by the sources that proc() names."""
+        """Claims of its hart, by the sources in proc()."""
         fell = self.withdrawn()
         taken = [
             [events["rx_interrupt"] - fell["rx"], events["tx_interrupt"] - fell["tx"]]
@@ -155,7 +156,7 @@ class Guest:
         return {"start_cycle": self.start, "window": {"start_cycle": self.begin, "end_cycle": self.end}}
 
     def inside(self, cycle: int) -> tuple[int, int]:
-        """Frames that came and left until a cycle: a fluid model."""
+        """Frames that arrived and left until a cycle: a fluid model."""
         came = min(self.offered["frames"], max(0, cycle - self.start) / self.slot)
         capacity = setting("CAPACITY") or 10_000
         return int(came), int(min(came, max(0, cycle - self.start) * capacity / 1e8))
@@ -278,7 +279,7 @@ class Guest:
         }
 
     def profile(self, request: dict):
-        """A third of the cycles in a system call, a third in a softirq, a third idle."""
+        """A third of the cycles each in a system call, in a softirq, and idle."""
         if "symbols" in request:
             self.calls = request.get("calls")
             return
@@ -315,7 +316,7 @@ class Guest:
             )
 
     def replay(self, request: dict) -> dict:
-        """Frames are received, or filtered; nothing leaves."""
+        """Frames are received, or filtered; none leaves."""
         ports = []
         for number, each in enumerate(request["in"]):
             frames = count(octets(each)) if each else 0
@@ -336,7 +337,7 @@ class Guest:
         return {"start_cycle": start, "end_cycle": self.cycle, "quiet": True, "ports": ports}
 
     def live(self, request: dict) -> dict:
-        """A frame came in at port 0 and left again, and the console printed a line."""
+        """A frame entered port 0 and left again, and the console printed a line."""
         start, ended = self.cycle + 1, {}
         if "window" in request:
             os.write(request["window"], b'{"ended": 0}')
@@ -438,7 +439,7 @@ class Guest:
 
 
 def stall(*of: int):
-    """Never end, if FAKE_STALL is all or one of these."""
+    """Never return if FAKE_STALL is 1 or one of these."""
     if setting("STALL") in (1, *of):
         time.sleep(1000)
 

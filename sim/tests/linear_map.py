@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which pages rv32 Linux maps its memory with: the page directory, as the guest's /dev/mem has it."""
+"""The page sizes of rv32 Linux' linear map, read from the page directory in the guest's /dev/mem."""
 
 import re
 
@@ -9,8 +9,8 @@ from moderato.soc.linux.memory_map import MAILBOX_SIZE, SBI_SIZE, memory_map
 
 MEGAPAGE = 4 << 20
 PAGE_OFFSET = 0xC000_0000
-# Of an entry (Sv32): valid; readable, writable, executable: a leaf. All leaves have these: dirty,
-# accessed, global, and all of those.
+# Bits of an entry (Sv32): valid; readable, writable, executable (a leaf). All leaves have dirty,
+# accessed and global set, too.
 VALID, LEAF, FLAGS = 0x001, 0x00E, 0x0EF
 
 
@@ -28,7 +28,7 @@ def entries(guest: Session, kernel: Kernel, soc: dict) -> list[int]:
 
 
 def megapages(soc: dict) -> list[bool]:
-    """Which 4 MiB of RAM one leaf can map: all of them memory, none of it kept from Linux."""
+    """Which 4 MiB of RAM can be a single leaf: all of it is memory, and none is reserved from Linux."""
     base, size, where = soc["memory"]["base"], soc["memory"]["size"], memory_map(soc)
     kept = ((where.sbi, SBI_SIZE), (where.mailbox, MAILBOX_SIZE))
     return [
@@ -39,8 +39,8 @@ def megapages(soc: dict) -> list[bool]:
 
 
 def check(guest: Session, kernel: Kernel, soc: dict, large: bool):
-    """Every leaf is where it can be, if there are to be `large` ones, and maps what it should, as
-    PAGE_KERNEL_EXEC."""
+    """Each leaf has the right size (`large` ones wherever they are possible), address and permissions,
+    those of PAGE_KERNEL_EXEC."""
     found = entries(guest, kernel, soc)
     expected = megapages(soc) if large else [False] * len(found)
     assert all(word & VALID for word in found), [f"{word:#x}" for word in found]

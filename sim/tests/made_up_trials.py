@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Records as `moderato rfc2544` makes them, of a device that takes a known time per frame."""
+"""Records like those of `moderato rfc2544`, for a device with a known time per frame."""
 
 import json
 
@@ -18,7 +18,7 @@ CONSTANT = {
     "liteeth": 70.0,
 }  # us
 PER_OCTET = 0.02  # us
-BURST = 300  # frames that are taken in whatever follows
+BURST = 300  # frames that are received even in an overload
 MACHINE = {
     "machine": "0123456789ab",
     "version": "v1",
@@ -35,7 +35,7 @@ def us_per_frame(variant: str, frame_bytes: int) -> float:
 
 
 def record(task: trials.Task, conditions: dict | None = MACHINE, **changes) -> dict:
-    """A trial's record; without NAPI, what is offered in excess costs a third of a frame's time."""
+    """A trial's record. Without NAPI, each surplus frame costs a third of a frame's time."""
     us = us_per_frame(task.variant, task.frame_bytes)
     rate = trials.frame_rate(task.frame_bytes, task.load_percent, task.link_mbps)
     most = 1e6 / us / 2  # of one port
@@ -94,7 +94,7 @@ def record(task: trials.Task, conditions: dict | None = MACHINE, **changes) -> d
 
 
 def drive(job, **options) -> list[dict]:
-    """All records that a job of RFC 2544's tests asks for."""
+    """All records that one of RFC 2544's tests asks for."""
     records = []
     try:
         task = next(job)
@@ -106,7 +106,7 @@ def drive(job, **options) -> list[dict]:
 
 
 def run(variants, sizes=SIZES, phases=(0.5, 0.0, 0.25), **options) -> list[dict]:
-    """All of RFC 2544's tests."""
+    """The records of all of RFC 2544's tests."""
     found = []
     for variant in variants:
         for size in sizes:
@@ -150,7 +150,7 @@ def strategy(setting: str, situation: str, microseconds: int, busy: float, **cha
 
 
 def strategies() -> list[dict]:
-    """Two settings of one strategy, one of another, in all situations."""
+    """Two settings of one strategy and one of another, in all situations."""
     made = [
         strategy(setting, situation, microseconds, busy)
         for situation in ("idle", "ping", "10%", "50%", "90%", "bursts", "overload")
@@ -193,7 +193,7 @@ def transfer(variant: str = "napi", direction: str = "in", link: int = 100, **ch
 
 
 def two_harts(spread: str) -> dict:
-    """Conditions of a machine with this many harts."""
+    """A machine's conditions with two harts and this spread."""
     return MACHINE | {"cpu": MACHINE["cpu"] | {"harts": 2}, "spread": spread}
 
 
@@ -213,7 +213,7 @@ def through(**changes) -> dict:
 
 
 def through_two_harts(spread: str, *per_hart: int, **changes) -> dict:
-    """... --harts 2; per_hart: interrupts."""
+    """... with --harts 2; per_hart: interrupts."""
     return through(
         harts=2,
         conditions=two_harts(spread),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether this kernel permits network namespaces with TAP devices, by util-linux and iproute2. A fault
-in our own code (moderato.sim.lab.live.hosts) must not look like a missing permission."""
+"""Whether this kernel permits network namespaces with TAP devices, tested with util-linux and iproute2:
+a fault in the lab's code (moderato.sim.lab.live.hosts) must not look like a missing permission."""
 
 import functools
 import subprocess
@@ -12,7 +12,8 @@ TAP = ["ip", "tuntap", "add", "dev", "box", "mode", "tap"]
 
 @functools.cache
 def refusal() -> str | None:
-    """What they say, as ourselves and as the root of a user namespace; None if either has its device."""
+    """The error messages of both ways, as this user and as root of a user namespace; None if one
+    works."""
     said = []
     for ours in [], ["--map-root-user"]:
         done = subprocess.run(["unshare", "--net", *ours, *TAP], text=True, capture_output=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Signals from beyond a host, which itself sees no process of others."""
+"""Signals from outside of a live session's host, which sees no other processes."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def meanwhile(process: int, number: int, first: Callable = lambda: None) -> Iterator[str]:
-    """What a host runs, upon which, after `first`, a process gets a signal."""
+    """A command for a host. When it runs, `first` is called and a process gets a signal."""
 
     def kill():
         with open("begun"):

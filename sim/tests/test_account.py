@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every interrupt and every frame is accounted for, whatever the strategy, the size, the load."""
+"""Every interrupt and every frame is counted once, for all strategies, sizes and loads."""
 
 import random
 
@@ -13,7 +13,7 @@ from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.system import COMMON, OFFLOAD, PINNED, QUEUES, System
 from moderato.sim.lab.run.variants import KNOWN, VARIANTS
 
-FAST = (*VARIANTS, "napi-full")  # other fast tests have their states, too
+FAST = (*VARIANTS, "napi-full")  # their states exist for other fast tests
 SYSTEMS = [
     System(),
     System(harts=2, spread=COMMON),
@@ -24,7 +24,7 @@ MANY = 100
 
 
 def chosen(seed: int, variants) -> Trial:
-    """A trial of some ms: any size, a load from nearly nothing to all."""
+    """A trial of some ms with a random size and a random load."""
     dice = random.Random(seed)
     size, load = dice.randint(64, 1518), round(100 ** dice.uniform(0, 1), 2)
     seconds = dice.uniform(0.005, 0.03)
@@ -33,7 +33,7 @@ def chosen(seed: int, variants) -> Trial:
     return Trial(dice.choice(list(variants)), size, load, frames, 100, traffic=traffic)
 
 
-def require_closed(results: list[Result]):
+def require_complete_counts(results: list[Result]):
     for result in results:
         what = f"{result.trial}, {result.conditions}"
         assert result.problems == [], what
@@ -42,22 +42,22 @@ def require_closed(results: list[Result]):
 
 
 @pytest.mark.slow
-def test_interrupts_that_are_withdrawn():
-    """napi-full's poll may re-arm in the clocks in which the next frame raises the line. The line falls
-    and rises again, six clocks later, and the hart takes one interrupt for both. Of a thousand frames at
-    this rate, it does so once or twice. The mock of the SoC does so each time
+def test_withdrawn_interrupts_are_counted():
+    """When napi-full's poll re-arms in the same clocks as the next frame raises the line, the line falls
+    and rises again six clocks later, and the hart takes one interrupt for both. At this rate, that
+    happens once or twice in a thousand frames. The mock of the SoC does it each time
     (harness/test_harness_trial.py)."""
     (result,) = forward.run(machine(), [Trial("napi-full", 333, 5, 1000, 100)])
-    require_closed([result])
+    require_complete_counts([result])
 
 
-def test_every_account_closes():
-    require_closed(forward.run(machine(), [chosen(seed, FAST) for seed in range(4)]))
+def test_counts_are_complete():
+    require_complete_counts(forward.run(machine(), [chosen(seed, FAST) for seed in range(4)]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: f"{system.harts} {system.spread}")
-def test_every_account_closes_of_many(system):
+def test_counts_are_complete_on_other_systems(system):
     first = 1000 * SYSTEMS.index(system)
     trials = [chosen(first + number, KNOWN) for number in range(MANY // len(SYSTEMS))]
-    require_closed(forward.run(machine(system=system), trials))
+    require_complete_counts(forward.run(machine(system=system), trials))

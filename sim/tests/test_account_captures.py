@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The lab's counts of frames agree with scapy's account of both ports' captures (counted.py). This
-covers replays, trials, transfers over TCP and live sessions."""
+"""The lab's counts of frames agree with scapy's counts in both ports' captures (counted.py): for
+replays, trials, transfers over TCP and live sessions."""
 
 import dataclasses
 import json
@@ -29,15 +29,15 @@ from moderato.sim.lab.tcp.transfer import DIRECTIONS, Transfer, usual_gro
 
 slow = pytest.mark.slow
 EACH = 40  # frames into each port, at most
-SPAN = 5_000_000  # ns in which they enter
-STRANGER, NOBODY, FAR = "198.{}.0.9", "198.{}.0.77", "203.0.113.9"  # no station has the first two
+SPAN = 5_000_000  # ns: the time over which they are spread
+STRANGER, NOBODY, FAR = "198.{}.0.9", "198.{}.0.77", "203.0.113.9"  # the first two have no station
 
 
 # Replays ------------------------------------------------------------------------------------------
 
 
 def header(port: int, **ip) -> Packet:
-    """From the tester at a port to that at the other one."""
+    """IPv4 from the tester at a port to the tester at the other one."""
     fields = {"src": TESTER[port].ipv4, "dst": TESTER[1 - port].ipv4, "ttl": 64}
     return Ether(src=TESTER[port].mac, dst=ROUTER[port].mac) / IP(**fields | ip)
 
@@ -70,7 +70,7 @@ def changed(frame: Packet, **ether) -> Packet:
 
 
 def fragments(dice: random.Random, port: int) -> list[Packet]:
-    """Of a datagram for the guest itself."""
+    """The fragments of a datagram to the guest itself."""
     whole = datagram(dice, port, dst=ROUTER[port].ipv4)
     whole[UDP].payload = Raw(dice.randbytes(1200))
     return [
@@ -78,7 +78,7 @@ def fragments(dice: random.Random, port: int) -> list[Packet]:
     ]
 
 
-# The frames, and the expected fate of each one and, after a +, of its answer.
+# Kinds of frames with their expected fate and, after a +, the fate of the answer.
 KINDS = {
     "routed": ("forwarded", datagram),
     "same port": (
@@ -127,7 +127,7 @@ KINDS = {
 
 
 def traffic(dice: random.Random, port: int) -> tuple[list[pcap.Frame], Counter]:
-    """Frames for a port, and what has to become of them."""
+    """Frames for a port, and their expected fates."""
     frames, fates = [], Counter()
     for kind in dice.choices([*KINDS], k=EACH):
         fate, make = KINDS[kind]
@@ -139,7 +139,7 @@ def traffic(dice: random.Random, port: int) -> tuple[list[pcap.Frame], Counter]:
             elif kind == "runt":
                 octets = octets[:40]
                 fcs = zlib.crc32(octets).to_bytes(4, "little")
-            for _ in range(1 + (kind == "routed" and dice.random() < 0.2)):  # some are the same
+            for _ in range(1 + (kind == "routed" and dice.random() < 0.2)):  # some are repeated
                 frames.append(pcap.Frame(dice.randrange(SPAN), octets, fcs))
                 first, _, answer = fate.partition("+")
                 fates += Counter([first, *([f"answer {answer}"] if answer else [])])
@@ -148,7 +148,7 @@ def traffic(dice: random.Random, port: int) -> tuple[list[pcap.Frame], Counter]:
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=slow) for seed in range(1, 12))])
 def test_a_replay(seed, tmp_path):
-    """Each frame has one fate: that which a router has to give it, and that which the captures show."""
+    """Each frame has one fate, the same by a router's rules and by the captures."""
     dice = random.Random(seed)
     entered, fates = zip(*(traffic(dice, port) for port in range(2)))
     files = [tmp_path / f"{port}.pcap" for port in range(2)]
@@ -165,7 +165,7 @@ def test_a_replay(seed, tmp_path):
         assert port.lost == there.offered - (there.forwarded - there.answers_forwarded)
     expected = sum(fates, Counter())
     arp = result.total("answers") - sum(count for fate, count in expected.items() if "answer" in fate)
-    assert arp in range(3)  # the guest asks for each tester, if it does not know it from a request
+    assert arp in range(3)  # the guest asks for testers that it does not know
     assert result.total("forwarded") == expected["forwarded"] + expected["answer forwarded"]
     assert result.delivered == expected["delivered"]
     assert result.reasons == {
@@ -182,7 +182,7 @@ def test_a_replay(seed, tmp_path):
 
 
 def test_pings_through_the_guest(tmp_path, capsys):
-    """Five requests and five answers are forwarded, each by the port where it entered."""
+    """Five requests and five answers are forwarded; each counts at the port where it entered."""
     dice = random.Random(1)
     pcap.write(
         tmp_path / "in", [pcap.Frame(number * 1_000_000, bytes(ping(dice, 0))) for number in range(5)]
@@ -227,7 +227,7 @@ def test_pings_through_the_guest(tmp_path, capsys):
 
 @pytest.mark.parametrize("seed", [50, *(pytest.param(seed, marks=slow) for seed in range(51, 59))])
 def test_a_trial(seed, tmp_path):
-    """Counts, rates in the window, latencies to the clock."""
+    """Counts, rates in the window, and latencies to the clock are equal."""
     trial = dataclasses.replace(chosen(seed, FAST), pcap=tmp_path)
     (result,) = forward.run(machine(), [trial])
     assert result.problems == []
@@ -336,7 +336,7 @@ def test_a_session(seed, tmp_path, monkeypatch):
             shown[place] += 1
             shown[(*place, "octets")] += len(bytes(frame)) + counted.FCS
     for port, passed in enumerate(said):
-        for way, direction in (("in", 1), ("out", 2)):  # of a pcapng's flags
+        for way, direction in (("in", 1), ("out", 2)):  # direction in a pcapng's flags
             place = f"eth{port}", direction
             assert passed[way] == {"frames": shown[place], "octets": shown[(*place, "octets")]}
     assert all(sum(port["in"].values()) for port in said[:1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From stacks to terms, tables and graphs, and from a log to calls: without a simulation."""
+"""Stacks become terms, tables and graphs, and logs become calls, without a simulation."""
 
 import dataclasses
 from collections import Counter
@@ -23,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
         ([*ENTRY, "do_irq", "handle_softirqs", "net_rx_action", "moderato_napi_poll"], "T_RX"),
         (["moderato_napi_poll", "napi_build_skb", "memset"], "T_SKB"),
         (["ip_forward", "ip_output.isra.0", "memcpy"], "T_IP"),
-        (["moderato_start_xmit", "handle_exception"], "T_CS"),  # the latest trap, not what it met
+        (["moderato_start_xmit", "handle_exception"], "T_CS"),  # the latest trap
         (["liteeth_interrupt", "memcpy"], "T_COPY"),
         (["ip_output", "ret_from_exception"], "T_CS"),
     ],
@@ -32,7 +32,7 @@ def test_the_innermost_named_function_decides(stack, term):
     assert terms.term_of(stack) == term
 
 
-def test_no_function_is_of_two_terms():
+def test_each_function_has_one_term():
     functions = [function for term in terms.TERMS for function in term.functions]
     assert len(functions) == len(set(functions)) > 50
 
@@ -141,7 +141,7 @@ def test_table():
     assert not any(line.startswith(("MAC 0", "port: stalled")) for line in lines)  # did not happen
 
 
-def test_without_a_forwarded_frame_those_received_count():
+def test_received_frames_count_if_none_was_forwarded():
     lines = [" ".join(line.split()) for line in attribution.render([profile(forwarded=0)]).splitlines()]
     assert "sum 17" in lines and "received" in lines
 
@@ -184,21 +184,21 @@ def test_calls_of_a_timeline():
         timeline.Call(0, 8000, ("main",)),
         timeline.Call(1000, 2500, ("main", "f")),
         timeline.Call(2600, 8000, ("main", "f")),
-    ]  # g was too short
+    ]  # g is shorter than SHORTEST
 
 
 @pytest.mark.parametrize(
     "payload, name", [(b"Mode\0\1\0\0\1\2", "1:258"), (b"mode\0\1\0\0\1\2", "another frame")]
 )
 def test_frames_of_a_timeline(payload, name):
-    """The capture's time is that of the first bit after the SFD; 80 ns are an octet's."""
+    """The capture's time is that of the first bit after the SFD; an octet takes 80 ns."""
     octets = bytes(42) + payload + bytes(8)
     assert timeline.frame(10_000, octets, 80) == timeline.Frame(
         10_000 - 8 * 80, 10_000 + 64 * 80, 64, name
     )
 
 
-def test_a_symbol_ends_where_the_next_begins_and_has_its_best_name():
+def test_a_symbol_ends_at_the_next_and_has_its_preferred_name():
     rows = [
         ("c0001000", "T", "__entry_text_end"),
         ("c0001000", "T", "handle_exception"),
@@ -215,8 +215,8 @@ def test_a_symbol_ends_where_the_next_begins_and_has_its_best_name():
     ]
 
 
-def test_programs_of_bpf_are_known_by_their_names():
-    """Symbols as the guest's /proc/kallsyms has them, without sizes."""
+def test_bpf_programs_have_their_names():
+    """Symbols as in the guest's /proc/kallsyms, without sizes."""
     text = (
         "bf003000 t bpf_prog_6deef7357e7b4530_fib\t[bpf]\n"
         "bf001000 t bpf_prog_3b185187f1855c4c_forward\t[bpf]\n"

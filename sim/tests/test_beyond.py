@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Strategies beyond the six, on Linux: what each of them promises, whatever the figures are."""
+"""Strategies beyond the six, on Linux: their specified behaviour, independent of the published
+figures."""
 
 import pytest
 
@@ -15,14 +16,14 @@ SLOT_US = 84 * 0.08  # of a frame of 64 octets at 100 Mb/s
 
 @pytest.fixture
 def guest():
-    """Makes a guest of a variant, with some commands more; each ends with the test."""
+    """guest(variant, commands) → a guest with that variant; it ends with the test."""
     sessions = []
 
     def start(variant: str, *commands: str):
         session = state.ready(machine(), variant).open(udp_echo=True)
         sessions.append(session)
         for command in commands:
-            session.type(command)  # ethtool's status is 80 where a value is the present one
+            session.type(command)  # ethtool returns 80 if the value is already set
         session.call("run", cycles=state.SETTLE)
         return session
 
@@ -32,8 +33,8 @@ def guest():
 
 
 def trial(session, pause_us: float, frames: int, second: dict | None = None, **offer) -> dict:
-    """What became of frames that entered port 0, one each `pause_us`, and port 1, if `second` says
-    what is different there. None was harmed.
+    """The fates of frames that enter port 0, one each `pause_us`, and port 1, if `second` has the
+    differences of its offer. Fails if a frame was damaged.
     """
     load = round(100 * SLOT_US / pause_us, 4)
     port = {"frame_bytes": 64, "load_percent": load, "frames": frames}
@@ -59,7 +60,7 @@ def events(reply: dict, port: int = 0) -> dict[str, int]:
 @pytest.mark.parametrize("ring", [pytest.param(64, marks=pytest.mark.slow), 128])
 def test_a_ring_of_frames_each_tick(guest, ring):
     """Between two ticks, as many frames as the ring has descriptors arrive without loss, plus those that
-    come while the driver takes them. More do not."""
+    arrive while the driver empties it. More are lost."""
     pause = 10_000 / ring  # us
     for share, all_of_them in ((0.9, True), (1.06, False)):
         session = guest("napi-timer", f"ethtool -G eth0 rx {ring}")
@@ -71,9 +72,9 @@ def test_a_ring_of_frames_each_tick(guest, ring):
 
 
 def test_a_timer_of_high_resolution(guest):
-    """Frames wait for as long as it is set, and come in by its rate."""
+    """Frames wait for the period of the timer, also between two ticks."""
     reply = trial(guest("napi-timer", "ethtool -C eth0 rx-usecs-irq 2000"), 100, 400)
-    assert 2000 <= latency_us(reply)["max"] <= 2000 + 3000  # 20 frames and more are taken at once
+    assert 2000 <= latency_us(reply)["max"] <= 2000 + 3000  # 20 frames and more are received at once
     assert 400 / 40 <= events(reply)["rx_interrupt"] <= 400 / 20 + 1
     assert reply["ports"][0]["lost"] == 0
 
@@ -81,9 +82,9 @@ def test_a_timer_of_high_resolution(guest):
 # Polled -------------------------------------------------------------------------------------------
 
 
-def test_an_rx_interrupt_masks_both(guest):
-    """Port 0's frame comes while port 1's is on its way through: the poll that it scheduled frees
-    port 1's, too. Port 0's leaves when nothing is polled any more."""
+def test_rx_interrupt_masks_both_directions(guest):
+    """Port 0's frame arrives while port 1's is being forwarded. The poll that it schedules also frees
+    port 1's. Port 0's leaves when polling has ended."""
     reply = trial(guest("napi-full"), 1000, 20, second={"phase": 0}, phase=20 * US)
     ours, other = (events(reply, port)["tx_interrupt"] for port in (0, 1))
     assert ours <= 2 and other >= 15  # with cold caches, the first frames take longer
@@ -93,8 +94,8 @@ def test_an_rx_interrupt_masks_both(guest):
 
 
 def waits(session, folder, act) -> list[float]:
-    """Of each interrupt of port 0 during `act`: how long the first frame since the ring was armed
-    had waited for it, in us. Port 1 must not poll.
+    """For each interrupt of port 0 during `act`: how long the first frame after the re-arm had waited
+    for it, in us. Port 1 must not poll.
     """
     symbols.write(symbols.of_guest(state.loaded(machine(), True)), folder / "symbols")
     session.call("profile", symbols=str(folder / "symbols"), timeline=str(folder / "timeline"))
@@ -103,7 +104,7 @@ def waits(session, folder, act) -> list[float]:
     found, first = [], None
     for line in (folder / "timeline").read_text().splitlines():
         cycle, *what = line.split()
-        if what == [">", "napi_complete_done"]:  # what came before is taken
+        if what == [">", "napi_complete_done"]:  # earlier frames have been received
             first = None
         elif what == ["!", "0", "rx_completed"] and first is None:
             first = int(cycle)
@@ -113,15 +114,15 @@ def waits(session, folder, act) -> list[float]:
 
 
 @pytest.mark.slow
-def test_absolute_timer_bounds_a_hostile_arrival(guest, tmp_path):
-    """A frame just before each expiry of the packet timer puts that off for ever."""
+def test_absolute_timer_bounds_latency(guest, tmp_path):
+    """Frames that arrive just before the packet timer expires restart it each time."""
     waiting = "ethtool -C eth0 rx-frames 128 rx-usecs-low 200"
     session = guest("hw-moderated", f"{waiting} rx-usecs 2000", NO_POLL)
     bounded = waits(session, tmp_path, lambda: trial(session, 195, 200))
-    assert 200 / 20 <= len(bounded) <= 200 / 11 + 2  # more come during the poll
-    # To a clock or two, where the ring is armed. A frame that comes while a poll ends waits for as
-    # long from the re-arm on, and the next one less. The packet timer ends the last wait, for want
-    # of a frame.
+    assert 200 / 20 <= len(bounded) <= 200 / 11 + 2  # more arrive during the poll
+    # Exact to a clock or two where the ring is armed. A frame that arrives while a poll ends waits for
+    # the full time from the re-arm on, and the next frame waits less. The packet timer ends the last
+    # wait, because no further frame arrives.
     assert bounded[0] <= 2000.02 and max(bounded) <= 2000 + 5 and min(bounded[:-1]) >= 2000 - 200
     session = guest("hw-moderated", f"{waiting} rx-usecs 0", NO_POLL)
     not_bounded = waits(session, tmp_path, lambda: trial(session, 195, 200))
@@ -129,9 +130,8 @@ def test_absolute_timer_bounds_a_hostile_arrival(guest, tmp_path):
 
 
 def test_urgent_frames_do_not_wait(guest):
-    """One of 50 frames is marked, each 9.75 ms, and all others wait that long. Before a marked frame are
-    49 others, and the CPU has at most 8 of them. The kernel's tick, each 10 ms, does not keep pace with
-    it."""
+    """Only one of 50 frames is marked, every 9.75 ms. The others would wait longer than that: of the 49
+    frames before a marked one, the CPU has at most 8. The kernel's tick has another period, 10 ms."""
     moderated = "ethtool -C eth0 rx-frames 128 rx-usecs 10000 rx-usecs-low 0"
     plain = trial(guest("napi-full"), 195, 150, probe_every=50)
     waiting = trial(guest("hw-moderated", moderated), 195, 150, probe_every=50)
@@ -144,7 +144,7 @@ def test_urgent_frames_do_not_wait(guest):
     assert latency_us(waiting, "probe_latency_cycles")["median"] > 1000
     at_once, ahead = (latency_us(reply, "probe_latency_cycles") for reply in (plain, urgent))
     assert ahead["median"] <= at_once["median"] + 100 and ahead["max"] < 1000
-    # The poll that it raises also takes the frames before it.
+    # The poll for the marked frame also receives the frames before it.
     assert latency_us(urgent)["median"] > 1000
     assert events(waiting)["rx_interrupt"] <= 150 / 50 + 2
     assert events(urgent)["rx_interrupt"] <= 3 + 150 / 50 + 2 < events(plain)["rx_interrupt"] / 15
@@ -184,8 +184,8 @@ def test_cqe_mode_exchanges_the_timers(guest):
 # Adaptive -----------------------------------------------------------------------------------------
 
 
-def test_the_mac_paces_a_busy_cpu_only(guest, tmp_path):
-    """A frame waits for 1 us, the least, or up to 1 ms; least again as soon as it is over."""
+def test_mac_paces_only_a_busy_cpu(guest, tmp_path):
+    """A frame waits for 1 us, the minimum, or up to 1 ms, and 1 us again as soon as the load is over."""
     session = guest("adaptive-hw", "ethtool -C eth0 rx-usecs-high 1000", NO_POLL)
     trial(session, 1000, 5)  # with a cold cache the CPU is busy, too
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato live --boxes 2`: two simulators that pretend, their files, and one terminal for both."""
+"""`moderato live --boxes 2` with two fake simulators: their files, and their common terminal."""
 
 import contextlib
 import json
@@ -18,12 +18,12 @@ from moderato.sim.lab.live import boxes, consoles, live
 from moderato.sim.lab.run import console
 from moderato.sim.lab.show.errors import LabError
 
-WAIT = 20  # seconds in which something has to happen
+WAIT = 20  # seconds before a test fails
 
 
 @pytest.fixture
 def lab(machine, tmp_path, monkeypatch):
-    """`moderato live` with two pretended machines."""
+    """`moderato live` with two fake machines."""
     namespaces.need()
     (tmp_path / "busybox").write_text("busybox")
     monkeypatch.setattr(console.userspace, "busybox", lambda console: tmp_path / "busybox")
@@ -37,7 +37,7 @@ def two(lab, *words):
 
 
 def test_a_command_and_its_replay(lab, tmp_path, capfd):
-    """A file for each box; each line of the guests' output has its box."""
+    """Each box has a file of its own; each line of the guests' output has the number of its box."""
     assert (
         two(
             lab,
@@ -71,8 +71,8 @@ def test_a_command_and_its_replay(lab, tmp_path, capfd):
         assert len(report["boxes"]) == 2
 
 
-def test_what_each_box_gets(machine, tmp_path):
-    """Its end of the wire, its host, its files, its keys; cycles of the delay by the clock."""
+def test_fields_of_each_box(machine, tmp_path):
+    """Its end of the wire, its host, its files, its keys, and the delay in cycles of its clock."""
     request = live.Request(
         "napi", None, boxes=2, delay=500, record=tmp_path / "r", typed=(None, "nuttcp -S")
     )
@@ -92,7 +92,7 @@ def test_what_each_box_gets(machine, tmp_path):
 
 
 def test_only_the_simulators_have_the_wire(machine):
-    """So that each notices when the other one is gone."""
+    """So each simulator detects when the other one has ended."""
 
     class Ready:
         def __init__(self):
@@ -113,7 +113,7 @@ def test_only_the_simulators_have_the_wire(machine):
 
 
 def ends_of(pid: int) -> set[str]:
-    """What the descriptors of a process are."""
+    """The targets of a process's descriptors."""
     found = set()
     for each in os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(OSError):
@@ -128,13 +128,13 @@ def test_a_replay_that_differs_names_the_box(lab, monkeypatch, capsys):
     assert "differs from its recording: box 0: the recording has …" in capsys.readouterr().err
 
 
-def test_no_window_onto_two(lab, tmp_path, capsys):
+def test_two_boxes_have_no_page(lab, tmp_path, capsys):
     two(lab, "--record", "session", "-c", "true")
     assert lab("--replay", "session", "--watch") == 1
     assert f"--watch shows one box, and {tmp_path}/session is of two" in capsys.readouterr().err
 
 
-def test_a_profile_of_two_is_two_files(lab, tmp_path, capsys):
+def test_profiles_of_two_boxes_are_two_files(lab, tmp_path, capsys):
     two(lab, "--record", "session", "-c", "true")
     assert lab("--replay", "session", "--folded", "-") == 1
     assert "--folded writes a file for each box, and" in capsys.readouterr().err
@@ -153,7 +153,7 @@ def test_a_profile_of_two_is_two_files(lab, tmp_path, capsys):
     ],
 )
 def test_files_of_the_second_box_in_a_replay(lab, tmp_path, capsys, words, says):
-    """The recordings are as they were."""
+    """The recordings do not change."""
     two(lab, "--record", "session", "-c", "true")
     before = (tmp_path / "session.1").read_bytes()
     (tmp_path / "folder.1").mkdir()
@@ -178,7 +178,7 @@ def test_files_of_the_second_box_in_a_replay(lab, tmp_path, capsys, words, says)
         ),
     ],
 )
-def test_recordings_that_are_no_pair(lab, tmp_path, capsys, spoil, says):
+def test_recordings_that_do_not_belong_together(lab, tmp_path, capsys, spoil, says):
     two(lab, "--record", "session", "-c", "true")
     spoil(tmp_path / "session", tmp_path / "session.1")
     assert lab("--replay", "session") == 1
@@ -191,8 +191,9 @@ def test_a_guest_that_powers_off_ends_the_command(lab, monkeypatch, capsys):
     assert "the guest powered off before the command had ended" in capsys.readouterr().err
 
 
-def test_the_cause_is_said_and_not_what_followed(machine):
-    """If one box fails, the other one can't go on; which of them is asked first is no matter."""
+def test_first_failure_is_reported(machine):
+    """If one box fails, the other one fails, too. The error does not depend on the order of the
+    replies."""
 
     class Failing:
         def __init__(self, error):
@@ -220,8 +221,8 @@ class Output:
 
 
 @pytest.mark.parametrize("number", range(2))
-def test_a_box_that_refuses_ends_the_other_one(number):
-    """Its simulator would go on, with its end of the wire, at which the other one waits."""
+def test_a_box_that_rejects_its_command_ends_the_other_one(number):
+    """Otherwise its simulator would keep its end of the wire open, and the other one would wait."""
     gone = threading.Event()
 
     class Refusing:
@@ -249,7 +250,7 @@ def test_a_box_that_refuses_ends_the_other_one(number):
 
 @pytest.fixture
 def switch(monkeypatch):
-    """(our keyboard and screen, the far ends of two terminals), with a Switch between."""
+    """(our keyboard and screen, the other ends of two terminals), with a Switch between them."""
     keyboard, screen = os.pipe(), os.pipe()
     far, near = zip(*(pty.openpty() for _ in range(2)), strict=True)
     for each in near:
@@ -266,7 +267,7 @@ def switch(monkeypatch):
 
 
 def read(descriptor, octets):
-    """What comes, up to these octets."""
+    """What arrives, up to that many octets."""
     seen, end = b"", time.monotonic() + WAIT
     while octets not in seen:
         assert time.monotonic() < end
@@ -274,12 +275,12 @@ def read(descriptor, octets):
     return seen
 
 
-def test_keys_go_to_the_box_that_is_shown(switch):
+def test_keys_go_to_the_shown_box(switch):
     keys, screen, boxes_ = switch
     os.write(boxes_[1], b"hidden")
     os.write(boxes_[0], b"shown")
     assert read(screen, b"shown") == b"shown"
-    os.write(keys, b"one\x01")  # the chord comes in two pieces
+    os.write(keys, b"one\x01")  # the chord arrives in two pieces
     assert read(boxes_[0], b"one") == b"one"
     os.write(keys, b"ntwo\x01x")
     assert read(boxes_[1], b"\x01x") == b"two\x01x"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two Linux on two simulated SoCs, at the ends of one wire; and their replay."""
+"""Linux on two simulated SoCs, joined by a wire; and their replay."""
 
 import contextlib
 import json
@@ -12,8 +12,7 @@ from scapy.utils import PcapNgReader
 from moderato.sim.lab import cli
 
 DELAY = 500  # ns
-# Host 0 pings a host beyond one box and a host beyond two, then takes a page that box 0 fetches from
-# box 1.
+# Host 0 pings the guest of box 1 and host 1, then loads a page for which box 0 connects to box 1.
 HOST = """\
 import socket
 from scapy.layers.inet import ICMP, IP
@@ -33,14 +32,14 @@ FETCH = "wget -q -O - http://198.18.1.2/cgi-bin/counters | nc 198.18.0.2 5000"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """run(words of `moderato live`) → its status, in a folder of its own."""
+    """run(words of `moderato live`) → its exit status, in a folder of its own."""
     namespaces.need()
     monkeypatch.chdir(tmp_path)
     return lambda *words: cli.main(["live", *words])
 
 
 def frames(path, interface, direction):
-    """(ns of the first bit, octets) of what passed a port one way."""
+    """(ns of the first bit, octets) of the frames that passed a port in one direction."""
     with contextlib.closing(PcapNgReader(str(path))) as read:
         return [
             (round(float(frame.time) * 1e9), bytes(frame))
@@ -74,7 +73,7 @@ def test_ping_and_tcp_through_two_boxes(run, tmp_path, capfd):
     )
     first, second, *page = capfd.readouterr().out.splitlines()
     assert (first, second) == ("198.18.1.2 0 0 63", "198.19.0.2 0 1 62")
-    assert any("eth1-rx" in line for line in page)  # of its /proc/interrupts
+    assert any("eth1-rx" in line for line in page)  # a line of its /proc/interrupts
     there, here = frames(tmp_path / "frames", "eth1", 2), frames(tmp_path / "frames.1", "eth0", 1)
     assert [(time + DELAY, octets) for time, octets in there[: len(here)]] == here
     assert len(there) - len(here) <= 1 and len(here) > 10  # one may have been in progress
@@ -83,7 +82,7 @@ def test_ping_and_tcp_through_two_boxes(run, tmp_path, capfd):
 
 
 def assert_replayed(run, tmp_path, capfd):
-    """To the cycle: frames and report are those of the session."""
+    """Frames and report are those of the session, to the cycle."""
     assert run("--replay", "session", "--capture", "again", "--json", "replay.json") == 0
     assert "the same as the recording, to the cycle, to its end" in capfd.readouterr().err
     played, again = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one reader of captures: the files that it accepts, and those that it rejects, with the record."""
+"""The reader of captures: the files that it accepts, and the errors for others, with the record."""
 
 import itertools
 import random
@@ -55,7 +55,7 @@ def read(tmp_path, content: bytes) -> list[pcap.Frame]:
 
 @pytest.mark.parametrize("order, unit, fcs", [*itertools.product("<>", MAGIC, (0, 4))])
 def test_all_forms_of_pcap(tmp_path, order, unit, fcs):
-    """Byte order, unit, and an FCS that the link type's word declares."""
+    """All byte orders and units, and an FCS that the link type's word declares."""
     link = 1 | (1 << 26 | fcs // 2 << 28 if fcs else 0)
     found = read(
         tmp_path,
@@ -84,14 +84,14 @@ def test_reads_what_scapy_writes(tmp_path, nano, endianness):
     ]
 
 
-def test_an_fcs_without_octets_is_none(tmp_path):
+def test_declared_fcs_without_octets_is_none(tmp_path):
     assert read(tmp_path, header(link=1 | 1 << 26) + record(FRAMES[0])) == [
         pcap.Frame(START * 10**9, FRAMES[0])
     ]
 
 
 def test_on_the_wire():
-    """A frame of a host gets padding and FCS; one with FCS had them, right or wrong."""
+    """A host's own frame gets padding and FCS; a frame with FCS keeps both, valid or not."""
     short = FRAMES[0]
     assert len(short) < 60
     assert pcap.Frame(0, short).on_wire() == with_fcs(short.ljust(60, b"\0"))
@@ -151,14 +151,14 @@ GOOD = record(FRAMES[0]) + record(FRAMES[1])
         (header(link=0x14000001) + GOOD, "record 1 has an FCS of 2 octets, Ethernet's has 4"),
     ],
 )
-def test_refused(tmp_path, content, says):
+def test_unusable_captures_are_rejected(tmp_path, content, says):
     with pytest.raises(LabError) as error:
         read(tmp_path, content)
     assert says in str(error.value)
     assert str(tmp_path / "a.pcap") in str(error.value) and "\n" not in str(error.value)
 
 
-def test_refused_before_anything_is_built(tmp_path, capsys):
+def test_rejected_before_anything_is_built(tmp_path, capsys):
     (tmp_path / "a.pcap").write_bytes(header() + GOOD[:-1])
     before = sorted(tmp_path.iterdir())
     status = cli.main(
@@ -226,7 +226,7 @@ def test_reads_pcapng_that_scapy_writes(tmp_path):
 
 @pytest.mark.parametrize("order", "<>")
 def test_times_of_pcapng(tmp_path, order):
-    """Each interface has its unit, of a power of ten or two, and its beginning."""
+    """Each interface has its own unit, a power of ten or two, and its own offset."""
     interfaces = [
         interface(order),
         interface(order, option(9, b"\x09", order)),
@@ -247,7 +247,7 @@ def test_times_of_pcapng(tmp_path, order):
 
 @pytest.mark.parametrize("order", "<>")
 def test_fcs_of_pcapng(tmp_path, order):
-    """The interface says how long it is, and a packet's flags say otherwise."""
+    """The interface declares its length, and a packet's flags another one."""
     four = option(2, struct.pack(f"{order}I", 4 << 5), order)
     found = read(
         tmp_path,
@@ -263,7 +263,7 @@ def test_fcs_of_pcapng(tmp_path, order):
 
 
 def test_sections_have_interfaces_of_their_own(tmp_path):
-    """And their own byte order."""
+    """Sections also have their own byte order."""
     found = read(
         tmp_path,
         section("<")
@@ -275,7 +275,7 @@ def test_sections_have_interfaces_of_their_own(tmp_path):
     assert found == [pcap.Frame(5000, FRAMES[0])]
 
 
-def test_other_blocks_are_passed_over(tmp_path):
+def test_other_blocks_are_skipped(tmp_path):
     assert read(
         tmp_path,
         section("<")
@@ -288,7 +288,7 @@ def test_other_blocks_are_passed_over(tmp_path):
 
 @pytest.mark.parametrize("order", "<>")
 def test_text_that_is_not_utf_8(tmp_path, order):
-    """Nor are options that nothing here uses damage when their content is: the frames are read."""
+    """Damaged options that the reader does not use do not matter either: the frames are read."""
     latin = "Gerät, größer".encode("latin-1")
     texts = [option(code, latin, order) for code in (1, 2, 3, 11, 12, 1, 2, 2988, 2988, 4000, 4000)]
     wrong = [option(code, b"x", order) for code in (4, 5, 6, 7, 8)]  # addresses and speeds of one octet
@@ -341,7 +341,7 @@ def test_old_packet_blocks(tmp_path, order):
         (packet("<", FRAMES[1], 0)[:-4] + b"\0\0\0\0", "record 2 is damaged"),
     ],
 )
-def test_pcapng_refused(tmp_path, blocks, says):
+def test_unusable_pcapng_is_rejected(tmp_path, blocks, says):
     with pytest.raises(LabError) as error:
         read(tmp_path, section("<") + interface("<") + packet("<", FRAMES[0], 5) + blocks)
     assert says in str(error.value)
@@ -358,8 +358,8 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_no_part_of_a_file_is_taken_for_all_of_it(tmp_path, name):
-    """The reader rejects a file that is cut anywhere but between two records."""
+def test_truncated_files_are_rejected(tmp_path, name):
+    """The reader rejects a truncated file, unless the cut is between two records."""
     content = FILES[name]
     whole = 0
     for size in range(len(content) + 1):
@@ -369,12 +369,12 @@ def test_no_part_of_a_file_is_taken_for_all_of_it(tmp_path, name):
             continue
         whole += 1
         assert [each.octets for each in frames] == FRAMES[: len(frames)]
-    assert whole == len(FRAMES) + (1 if name == "pcap" else 2)  # and without any, a block more
+    assert whole == len(FRAMES) + (1 if name == "pcap" else 2)  # other blocks: one or two
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_damage_is_refused_or_reads_as_frames(tmp_path, name):
-    """Nothing that a library raises reaches the user."""
+def test_damaged_files_are_rejected_or_read(tmp_path, name):
+    """No exception of a library reaches the user."""
     chance = random.Random(1)
     for _ in range(400):
         content = bytearray(FILES[name])

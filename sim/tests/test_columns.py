@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables fit the width they get, and lose nothing; those of all commands, too."""
+"""Tables fit their width without losing a value; so do the tables of all commands."""
 
 import dataclasses
 import os
@@ -37,7 +37,7 @@ def test_a_table_drops_columns_of_zeros_before_it_wraps(monkeypatch):
     assert groups.split() == ["dropped:"] and len(rows) == 2
     assert re.split(r"  +", heads) == ROWS[0]
     monkeypatch.setenv("COLUMNS", "51")
-    assert len(columns(ROWS, GROUP)) == 5  # fits
+    assert len(columns(ROWS, GROUP)) == 5  # it fits
     monkeypatch.setenv("COLUMNS", "37")
     lines = columns(ROWS, GROUP)
     assert re.split(r"  +", lines[1]) == ["variant", "offered", "at ring", "Mb/s"]
@@ -47,8 +47,8 @@ def test_a_table_drops_columns_of_zeros_before_it_wraps(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_every_figure_of_a_random_table_is_there(seed, monkeypatch):
-    """Every line fits, and every cell but zeros is below its head, in the row of its key."""
+def test_random_tables_keep_every_value(seed, monkeypatch):
+    """Every line fits, and every cell but zeros is below its column's title, in the row of its key."""
     rng = random.Random(seed)
     count, limit = rng.randrange(1, 30), rng.randrange(30, 120)
     monkeypatch.setenv("COLUMNS", str(limit))
@@ -76,7 +76,7 @@ def test_every_figure_of_a_random_table_is_there(seed, monkeypatch):
             assert found.get((key, name), "0" if name in zero else None) == cell
 
 
-def test_words_that_are_too_long_go_on_in_the_next_row(monkeypatch):
+def test_long_words_continue_in_the_next_row(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     lines = columns(
         [
@@ -90,12 +90,12 @@ def test_words_that_are_too_long_go_on_in_the_next_row(monkeypatch):
 
 
 @pytest.mark.parametrize("value", ["", "0", "wide", "-5"])
-def test_columns_that_are_no_number_are_no_width(value, monkeypatch):
+def test_invalid_columns_variable_is_ignored(value, monkeypatch):
     monkeypatch.setenv("COLUMNS", value)
     assert width() is None  # the tests' output is captured
 
 
-def test_the_terminal_s_width_is_obeyed(monkeypatch):
+def test_width_of_the_terminal_is_used(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     master, terminal = pty.openpty()
     ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 66, 0, 0))
@@ -121,7 +121,7 @@ def test_progress_stays_in_its_line(monkeypatch, capsys):
 
 @pytest.fixture
 def lab(machine, monkeypatch, tmp_path):
-    """All commands that print tables, with the pretended machine."""
+    """All commands that print tables, with the fake machine."""
     for module in (forward, rfc2544, strategies, tcp):
         monkeypatch.setattr(module, "machine", lambda *_, **__: machine)
     program = tmp_path / "stream"
@@ -143,7 +143,7 @@ def lab(machine, monkeypatch, tmp_path):
         "rfc2544 --test loss,burst --variant napi-tx-128 --load 100,50 --frame-size 64",
     ],
 )
-def test_no_line_is_too_wide(words, lab, capsys, monkeypatch):
+def test_no_line_of_a_command_is_too_wide(words, lab, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     assert lab(words) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Wrong commands: one line on standard error, status 2, and nothing done."""
+"""Wrong commands: one line on standard error, status 2, and no other effect."""
 
 import argparse
 import ast
@@ -44,7 +44,7 @@ def nothing_runs(monkeypatch):
 
 
 REJECTED = [
-    # one for each kind of rejection, and what its message has to name
+    # one for each kind of error, with a part of its message
     # words of a command
     ("", "COMMAND"),
     ("froward", "forward?"),
@@ -114,7 +114,7 @@ REJECTED = [
     ("wave --variant napi --output {tmp}/w.fst --at function", "function:moderato_napi_poll"),
     ("wave --variant napi --output {tmp}/w.fst --nth 0", "is 1"),
     ("wave --variant napi --output {tmp}/w.fst --after 1000000000", "100000000"),
-    # options that do not go together
+    # options that exclude each other
     ("timeline --output {tmp}/trace", "--variant"),
     ("wave --output {tmp}/w.fst", "--variant"),
     ("wave --variant napi --output {tmp}/w.fst --from 5 --at drop", "--at"),
@@ -157,7 +157,7 @@ REJECTED = [
         "verilog --phy mii --sys-clk-freq 1e8 --output {tmp} --jumbo --rx-fifo-order 11",
         "--rx-fifo-order",
     ),
-    # what takes hours
+    # commands that take hours
     ("forward --load 0.001", "--yes"),
     ("replay --variant napi --in0 {tmp}/long.pcap --out0 {tmp}/0 --out1 {tmp}/1", "--yes"),
     ("timeline --variant napi --frames 100000000 --output {tmp}/trace", "--yes"),
@@ -193,37 +193,36 @@ def test_wrong_command(words, says, tmp_path, capsys):
     output = capsys.readouterr()
     assert output.out == "" and says.format(tmp=tmp_path) in output.err
     assert len(output.err.splitlines()) == 1 and output.err.startswith("moderato: ")
-    require_advice_of(words.split()[0] if words else "", output.err)
+    require_valid_advice(words.split()[0] if words else "", output.err)
     if not LATER.search(output.err):
-        with pytest.raises(UsageError):  # which is all that the launcher asks before it installs
+        with pytest.raises(UsageError):  # the launcher checks only this before it installs
             cli.parse(words.format(tmp=tmp_path).split())
 
 
-# Commands that fail only when they run: trials of hours, contents of files, and missing packages.
+# Commands that fail only when they run: trials that take hours, wrong contents, missing packages.
 LATER = re.compile(
     "add --yes|has no frames|record 2 is|nothing to run|sys-clk-freq must|no csr.json|it is damaged"
 )
 
 
 def having(option: str) -> list[str]:
-    """The commands that have it."""
+    """The commands with that option."""
     return [name for name in commands.NAMES if option in cli.parser(name)._option_string_actions]
 
 
 @pytest.mark.parametrize("name", having("--scheduler"))
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "tcp://[::1:9", f"{'a' * 70}.invalid:9"])
-def test_no_scheduler_there(name, address, tmp_path, monkeypatch, capsys):
-    """Found before anything is built, too."""
+def test_missing_scheduler_is_found_before_the_build(name, address, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path))
     assert cli.main([name, "--scheduler", address]) == 1
     error = capsys.readouterr().err
     assert f"no dask scheduler answers at {address} (" in error and len(error.splitlines()) == 1
-    require_advice_of(name, error)
+    require_valid_advice(name, error)
 
 
 @pytest.mark.parametrize("words", [*having("--results"), "tcp --pcap {tmp}/p"])
-def test_results_that_are_none(words, tmp_path, capsys):
-    """Found before anything is built, and nothing is appended to what somebody else wrote."""
+def test_wrong_results_file_is_rejected_before_the_build(words, tmp_path, capsys):
+    """Nothing is appended to a file of other content."""
     (tmp_path / "text").write_text("mine\n")
     words = [*words.format(tmp=tmp_path).split(), "--results", str(tmp_path / "text")]
     assert cli.main(words) == 1
@@ -231,8 +230,8 @@ def test_results_that_are_none(words, tmp_path, capsys):
     assert (tmp_path / "text").read_text() == "mine\n" and not (tmp_path / "p").exists()
 
 
-def require_advice_of(name: str, error: str):
-    """What an error advises is there: options are the command's own, `moderato …` parses."""
+def require_valid_advice(name: str, error: str):
+    """An error's advice is valid: the command has the options, and `moderato …` parses."""
     if name in commands.NAMES:
         mine = set(cli.parser(name)._option_string_actions)
         assert set(re.findall(r"(?<!\S)\(?(--[a-z0-9-]+)", error)) <= mine | set(said_by_user(error))
@@ -241,12 +240,12 @@ def require_advice_of(name: str, error: str):
 
 
 def said_by_user(error: str) -> list[str]:
-    """What was wrong, as argparse repeats it."""
+    """The user's words, which argparse repeats in its message."""
     return re.findall(r"unrecognized arguments: ([^\s;]+)", error)
 
 
 def require_command(words: str):
-    """That it is one of moderato's, as far as it is written out."""
+    """Requires a valid command, as far as the text has its words."""
     name, *rest = shlex.split(words)
     if name in ("setup", "test", "--help"):
         return
@@ -254,7 +253,7 @@ def require_command(words: str):
     assert {word for word in rest if word.startswith("-")} <= set(options), words
 
 
-# What takes hours, of each command that asks for --yes.
+# A command that takes hours, for each command with --yes.
 HOURS = {
     "tcp": "--bytes 1073741824 --connections 64",
     "receiver": "--user-buffer 1073741824",
@@ -280,7 +279,7 @@ HOURS = {
     ],
 )
 def test_settings_of_ethtool(setting, says):
-    """As two words and as one."""
+    """Given as two words and as one."""
     for words in (["--ethtool", setting], [f"--ethtool={setting}"]):
         if says is None:
             assert cli.parse(["forward", *words]).ethtool == [setting]
@@ -289,14 +288,14 @@ def test_settings_of_ethtool(setting, says):
             cli.parse(["forward", *words])
 
 
-def test_hours_have_to_be_wanted():
+def test_long_trials_need_yes():
     asking = {name for name in commands.NAMES if "--yes" in cli.parser(name)._option_string_actions}
     assert asking == set(HOURS)
 
 
 @pytest.mark.parametrize("name", HOURS)
-def test_advice_of_what_takes_hours(name, tmp_path, capsys):
-    """Said in places that several commands share, with the options of this one."""
+def test_advice_for_long_trials_is_valid(name, tmp_path, capsys):
+    """Commands share the code of this message, but each has other options."""
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     (tmp_path / "long.pcap").write_bytes(
         head + b"".join(struct.pack("<IIII", seconds, 0, 60, 60) + bytes(60) for seconds in (1, 720_001))
@@ -305,10 +304,10 @@ def test_advice_of_what_takes_hours(name, tmp_path, capsys):
     assert cli.main(f"{name} {variant} {HOURS[name].format(tmp=tmp_path)}".split()) == 2
     error = capsys.readouterr().err
     assert re.search(r"; (give|play|name) .*, or add --yes", error)
-    require_advice_of(name, error)
+    require_valid_advice(name, error)
 
 
-def test_commands_in_messages_are_there():
+def test_commands_in_messages_are_valid():
     """In every text of the project's programs."""
     texts = [
         node.value
@@ -329,16 +328,16 @@ def test_commands_in_messages_are_there():
 
 
 def outputs_of(name: str) -> list[str]:
-    """Options of a command that name what it writes."""
+    """Options of a command with the name of an output."""
     kinds = {files.output_file, files.output_folder, files.kept_file, files.streamed_file}
     return [action.option_strings[0] for action in cli.parser(name)._actions if action.type in kinds]
 
 
 def inputs_of(name: str) -> list[str]:
-    """Options of a command that name what it reads, and positional arguments that do."""
+    """Options and positional arguments of a command with the name of an input."""
     kinds = {files.input_file, files.input_files, files.input_folder, files.kept_file}
     return [
-        *(["A", "B"] if name == "compare" else []),  # which may be commits, too
+        *(["A", "B"] if name == "compare" else []),  # they may also be commits
         *(
             action.option_strings[0] if action.option_strings else action.dest
             for action in cli.parser(name)._actions
@@ -369,8 +368,8 @@ REQUIRED = {
         for one, other in itertools.combinations(outputs_of(name), 2)
     ],
 )
-def test_no_two_results_have_one_path(name, one, other, tmp_path, capsys):
-    """Rejected before anything is installed for it, whichever kinds they are."""
+def test_two_results_cannot_have_one_path(name, one, other, tmp_path, capsys):
+    """Rejected before anything is installed, for all kinds of results."""
     (tmp_path / "a.pcap").touch()
     words = f"{name} {REQUIRED.get(name, '')} {one} {{tmp}}/same {other} {{tmp}}/same"
     with pytest.raises(UsageError, match="are the same file or folder"):
@@ -378,7 +377,7 @@ def test_no_two_results_have_one_path(name, one, other, tmp_path, capsys):
 
 
 def takes(name: str, option: str, word: str) -> bool:
-    """Whether an option takes a value by itself."""
+    """Whether an option accepts a value."""
     action = cli.parser(name)._option_string_actions[option]
     try:
         action.type(word)
@@ -397,8 +396,8 @@ def takes(name: str, option: str, word: str) -> bool:
     ],
 )
 @pytest.mark.parametrize("place", ["-", "/dev/stdout", "/dev/fd/1", "{tmp}/pipe"])
-def test_no_two_results_go_into_one_stream(name, one, other, place, tmp_path):
-    """One would follow the other in the file, and a reader could mistake one for the other."""
+def test_two_results_cannot_share_a_stream(name, one, other, place, tmp_path):
+    """The second would follow the first in the file, and a reader could mistake one for the other."""
     (tmp_path / "a.pcap").touch()
     os.mkfifo(tmp_path / "pipe")
     first = "-" if place.startswith(("-", "/dev")) else place
@@ -407,7 +406,7 @@ def test_no_two_results_go_into_one_stream(name, one, other, place, tmp_path):
         cli.parse(words.format(tmp=tmp_path).split())
 
 
-def test_what_nobody_reads_may_be_named_twice():
+def test_dev_null_may_be_given_twice():
     for words in (
         "profile --json /dev/null --folded /dev/null",
         "profile --json - --folded /dev/stderr",
@@ -426,8 +425,8 @@ def test_what_nobody_reads_may_be_named_twice():
     ],
 )
 @pytest.mark.parametrize("as_named", ["{tmp}/in", "{tmp}/folder/../in", "{tmp}/link"])
-def test_no_result_takes_the_place_of_what_is_read(name, one, other, as_named, tmp_path):
-    """By whichever name; in the folder that is read, too."""
+def test_result_cannot_replace_an_input(name, one, other, as_named, tmp_path):
+    """By any name of the file; also inside an input folder."""
     (tmp_path / "a.pcap").touch()
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("in")
@@ -450,7 +449,7 @@ def test_no_result_takes_the_place_of_what_is_read(name, one, other, as_named, t
         cli.parse([word.format(tmp=tmp_path) for word in words])
 
 
-def test_standard_input_is_the_file_behind_it(tmp_path):
+def test_standard_input_is_resolved_to_its_file(tmp_path):
     (tmp_path / "a").write_text("[]")
     with open(tmp_path / "a") as opened:
         ended = subprocess.run(
@@ -485,7 +484,8 @@ WANTED = {"--folded": "--replay {tmp}/a.pcap", "--json": "-c true"}  # by option
 
 @pytest.mark.parametrize("name", commands.NAMES)
 def test_paths_are_octets(name, tmp_path):
-    """A name is any octets. Other values are text; the parser rejects octets that are not UTF-8."""
+    """A path may have any octets. Other values are text; the parser rejects octets that are not
+    UTF-8."""
     path = os.path.join(os.fsencode(tmp_path), b"\xff\xe9")
     with open(path, "w"):
         pass
@@ -549,30 +549,30 @@ def test_help(words, capsys, monkeypatch):
     ],
 )
 def test_help_comes_first(words, capsys):
-    """Whatever else is wrong, --help prints help."""
+    """--help prints help even if other words are wrong."""
     with pytest.raises(SystemExit) as ended:
         cli.main(words.split())
     assert not ended.value.code and "usage: moderato" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["forward", "profile", "rfc2544"])
-def test_what_forwards_past_the_stack_takes_its_kernel(name):
-    """For all variants of a command, so that they can be compared."""
+def test_variant_past_the_stack_chooses_its_kernel(name):
+    """All variants of a command get the same kernel, so that they can be compared."""
     for fast in FAST:
         options = cli.parse([name, "--variant", f"napi-tx-off,{fast}"])
         assert options.variant == ["napi-tx-off", fast]
         assert common.system(options).kernel.name == kernel.XDP
     assert common.system(cli.parse([name, "--variant", "napi-tx-off"])).kernel == kernel.NORMAL
-    for other in ("router", "debug"):  # that have it, too
+    for other in ("router", "debug"):  # these kernels have the features, too
         options = cli.parse(["forward", "--variant", "xdp", "--kernel", other])
         assert common.system(options).kernel.name == other
-    for fast in FLOWTABLES:  # in the stack's own place, where two polls are
+    for fast in FLOWTABLES:  # two polls share a ring
         options = cli.parse([name, "--variant", fast, "--harts", "2", "--spread", "ipi"])
         assert common.system(options).kernel.name == kernel.XDP
 
 
-def test_what_forwards_past_the_stack_is_chosen_last():
-    """On both ports, which do as `napi-tx-off` has it."""
+def test_program_past_the_stack_is_set_last():
+    """On both ports, after the settings of `napi-tx-off`."""
     base = KNOWN["napi-tx-off"].commands()
     for name in FAST:
         *first, last = ALL[name].commands()
@@ -592,8 +592,8 @@ def test_help_says_what_nic_and_variant_are_by_default(name):
     assert re.search(r"default: |\(needed", said.get("--variant", "default: "))
 
 
-def test_help_imports_nothing_heavy():
-    """What is not of Python itself, and takes a second."""
+def test_help_imports_only_the_standard_library():
+    """Other modules take a second."""
     program = (
         "import sys; from moderato.sim.lab import cli, commands\n"
         "for name in commands.NAMES: cli.parser(name).format_help()\n"
@@ -604,7 +604,7 @@ def test_help_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize("name", commands.NAMES)
-def test_examples_are_right(name, tmp_path, monkeypatch):
+def test_examples_are_valid(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for file in (
         "mine.jsonl",
@@ -642,7 +642,7 @@ def test_version(words, capsys):
         ("verilog -h", "usage: moderato verilog"),
     ],
 )
-def test_launcher_s_help_installs_nothing(words, says, tmp_path):
+def test_help_of_the_launcher_installs_nothing(words, says, tmp_path):
     clone = bare_clone(tmp_path)
     shown = launch(clone, words)
     assert (shown.returncode, shown.stderr) == (0, "")
@@ -670,7 +670,7 @@ def test_launcher_s_help_installs_nothing(words, says, tmp_path):
     ],
 )
 @pytest.mark.parametrize("before", ["nothing", "all but a board's tools"])
-def test_launcher_refuses_before_it_installs(before, words, says, tmp_path):
+def test_launcher_rejects_before_it_installs(before, words, says, tmp_path):
     clone = bare_clone(tmp_path)
     if before != "nothing":
         (clone / ".venv").mkdir()
@@ -681,19 +681,19 @@ def test_launcher_refuses_before_it_installs(before, words, says, tmp_path):
     assert [each.name for each in clone.glob(".venv/*")] == ["moderato.stamp"] * (before != "nothing")
 
 
-def test_tools_beside_the_tests_are_found(monkeypatch, capsys):
+def test_cocotb_tools_are_found(monkeypatch, capsys):
     monkeypatch.setattr(sys, "path", [*sys.path])
     assert cli.main(["mutate", "--only", "like none of them"]) == 2
     assert capsys.readouterr().err == "moderato: no mutant fits 'like none of them'\n"
 
 
-def test_examples_are_there():
+def test_examples_exist():
     programs = [ROOT / "examples" / file for file, *_ in PROGRAMS.values()]
     assert [program for program in programs if not program.is_file()] == []
 
 
-def test_an_example_gets_its_words():
-    """Its end is the command's own."""
+def test_an_example_gets_its_arguments():
+    """Its exit status is the command's."""
     done = subprocess.run(
         [
             sys.executable,
@@ -711,8 +711,8 @@ def test_an_example_gets_its_words():
     assert "litex-boards has no target 'none_such' (" in done.stderr
 
 
-def test_tools_have_one_face():
-    """No page and no text says another way to what is a command."""
+def test_tools_are_called_by_their_commands():
+    """Pages and messages use moderato's command for a tool, not its file."""
     listed = subprocess.run(
         ["git", "-C", ROOT, "ls-files", "*.md", "*.py"], text=True, capture_output=True
     )
@@ -746,8 +746,8 @@ ODD = [
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_paths_that_programs_split_are_refused(name, tmp_path):
-    """Of the clone and of the cache, before anything is installed: the launcher alone is here."""
+def test_paths_with_separators_are_rejected(name, tmp_path):
+    """For clone and cache, before anything is installed: only the launcher is in the clone."""
     odd, plain = tmp_path / name, tmp_path / "plain"
     for clone in odd, plain:
         clone.mkdir()
@@ -764,12 +764,12 @@ def test_paths_that_programs_split_are_refused(name, tmp_path):
     assert sorted(tmp_path.rglob("*")) == sorted([odd, plain, odd / "moderato", plain / "moderato"])
 
 
-def test_help_has_any_path(tmp_path):
+def test_help_works_in_any_path(tmp_path):
     clone = bare_clone(tmp_path, "My [Lab]")
     assert launch(clone, "--help", MODERATO_CACHE="/a b").returncode == 0
 
 
-def test_other_paths_are_not(tmp_path):
+def test_other_paths_are_accepted(tmp_path):
     clone = bare_clone(tmp_path, "Az09._+@~-")
     shown = launch(clone, "froward", MODERATO_CACHE=str(tmp_path / "Az09._+@~-"))
     assert shown.returncode == 2 and "did you mean forward?" in shown.stderr
@@ -791,7 +791,7 @@ def bare_clone(folder: Path, name: str = "clone") -> Path:
 
 
 def launch(clone: Path, words: str, **environment: str) -> subprocess.CompletedProcess:
-    """With a cache that cannot be made."""
+    """Run the launcher with a cache that cannot be created."""
     return subprocess.run(
         [clone / "moderato", *words.split()],
         capture_output=True,
@@ -801,8 +801,8 @@ def launch(clone: Path, words: str, **environment: str) -> subprocess.CompletedP
 
 
 @pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
-def test_an_input_that_is_a_descriptor_is_the_file_itself(tmp_path, name):
-    """A simulator that we start finds another file there, its commands."""
+def test_descriptor_as_an_input_is_resolved(tmp_path, name):
+    """In the simulator's process, the name would be another file: its commands."""
     file = tmp_path / "in.pcap"
     file.write_text("frames")
     program = f"from moderato.sim.lab.commands import files; print(files.input_file({name!r}))"
@@ -819,7 +819,7 @@ PRINTING = ["--help", "--version", "help forward", "verilog -h", "setup --help",
 
 
 @pytest.mark.parametrize("words", PRINTING)
-def test_a_full_disk_is_said(words):
+def test_full_disk_is_reported(words):
     with open("/dev/full", "w") as full:
         said = subprocess.run(
             [ROOT / "moderato", *words.split()], stdout=full, stderr=subprocess.PIPE, text=True
@@ -829,7 +829,7 @@ def test_a_full_disk_is_said(words):
 
 
 @pytest.mark.parametrize("words", PRINTING)
-def test_a_reader_that_has_left_is_told_nothing(words):
+def test_closed_pipe_gets_no_message(words):
     process = subprocess.Popen(
         [ROOT / "moderato", *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -838,7 +838,7 @@ def test_a_reader_that_has_left_is_told_nothing(words):
     assert process.wait() == 128 + signal.SIGPIPE
 
 
-def test_a_reader_of_a_result_that_has_left():
+def test_closed_pipe_of_a_result():
     process = subprocess.Popen(
         [ROOT / "moderato", "about", "--json", "-"],
         stdout=subprocess.PIPE,
@@ -850,7 +850,7 @@ def test_a_reader_of_a_result_that_has_left():
     assert process.wait() == 128 + signal.SIGPIPE
 
 
-# What each program imports early, but not what Python itself does as it starts.
+# The modules that each program imports early, without those that Python imports at its start.
 EARLY = {
     "sim.lab.check": "argparse",
     "toolchain.install": "subprocess",
@@ -861,7 +861,8 @@ EARLY = {
 @pytest.mark.parametrize("program", EARLY)
 @pytest.mark.parametrize("ignored", [False, True])
 def test_ctrl_c_while_python_imports(program, ignored, tmp_path):
-    """It comes as a module is imported. A background job of a script, which ignores it, goes on."""
+    """Ctrl-C arrives while a module is imported. A background job of a script ignores it, and
+    continues."""
     (tmp_path / f"{EARLY[program]}.py").write_text(
         "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nos.write(1, b'went on')\nos._exit(0)\n"
     )
@@ -877,13 +878,13 @@ def test_ctrl_c_while_python_imports(program, ignored, tmp_path):
     assert (ended.returncode, ended.stdout) == ((0, "went on") if ignored else (-signal.SIGINT, ""))
 
 
-def test_the_launcher_starts_what_ctrl_c_ends():
-    """That is, none of .venv's scripts, which import before anything can be said of it."""
+def test_launcher_starts_no_script_of_venv():
+    """They import before they could handle Ctrl-C."""
     started = re.findall(r"""python3?"?(?: -S?P)? -m (\S+)""", (ROOT / "moderato").read_text())
     assert set(started) - {"pytest"} == set(EARLY)
 
 
-def test_the_user_s_folder_is_not_imported_from(tmp_path):
+def test_users_folder_is_not_imported_from(tmp_path):
     for name in ("sim", "soc", "moderato"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").touch()
@@ -904,7 +905,7 @@ def test_the_user_s_folder_is_not_imported_from(tmp_path):
         ("--pyargs moderato.sim.lab", None),
     ],
 )
-def test_tests_that_are_not_there(words, says):
+def test_unknown_tests(words, says):
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", *words.split()],
         cwd=ROOT,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two results, and two commits, side by side."""
+"""Two results, and two commits, compared."""
 
 import copy
 import json
@@ -57,7 +57,7 @@ def trial(variant: str, frame_bytes: int = 64, received: int = 100, **more) -> d
 
 @pytest.fixture
 def compare(tmp_path, capsys):
-    """Two lists of results, by their files; the lines that are printed, less their spaces."""
+    """Compare two lists of results, by their files; returns the printed lines without their padding."""
 
     def run(a, b, *words):
         for name, results in (("a", a), ("b", b)):
@@ -70,7 +70,7 @@ def compare(tmp_path, capsys):
     return run
 
 
-def test_only_what_differs_is_shown(compare):
+def test_only_differences_are_shown(compare):
     lines = compare(
         [trial("napi"), trial("tx-off"), trial("napi", 512)],
         [trial("tx-off"), trial("napi", received=110, version="def")],
@@ -81,12 +81,12 @@ def test_only_what_differs_is_shown(compare):
     assert "Only in A: napi, 512 bytes." in lines and "version: A abc, B def" in lines
 
 
-def test_the_same_results_do_not_differ(compare):
+def test_equal_results_have_no_difference(compare):
     assert compare([trial("napi")], [trial("napi")])[-1] == "No figure is different."
 
 
-def test_what_is_one_thing_in_a_and_another_in_b_is_compared(compare):
-    """As a variant, or a setting of one's own: results are paired by all the rest."""
+def test_setting_with_one_value_in_each_file_is_compared(compare):
+    """It may be the variant, or a user's setting: results are paired by all other settings."""
     lines = compare(
         [trial("napi"), trial("napi", 512)],
         [
@@ -99,7 +99,7 @@ def test_what_is_one_thing_in_a_and_another_in_b_is_compared(compare):
     assert "64 bytes" in lines and "received 200 180 -20 -10.0 %" in lines
 
 
-def test_another_clock_or_memory_is_told(compare):
+def test_other_clock_or_memory_is_shown(compare):
     slow = trial("napi", memory="dram", received=60) | {"sys_clk_hz": 84_000_000}
     lines = compare([trial("napi")], [slow])
     assert "memory: A ideal, B dram" in lines
@@ -107,13 +107,13 @@ def test_another_clock_or_memory_is_told(compare):
     assert "received 200 120 -80 -40.0 %" in lines
 
 
-def test_functions_that_moved(compare, tmp_path):
+def test_functions_with_different_cycles(compare, tmp_path):
     a = attribution.as_json(test_attribution.profile())
     b = copy.deepcopy(a)
     b["functions"] |= {"nobody": 8, "new": 3, "hardly": 0.2}
     b["terms"]["other"]["cycles"] += 6
     lines = compare([a], [b], "--json", str(tmp_path / "out"))
-    # Of 2 frames; what moved most comes first.
+    # Per frame, of two frames; the largest difference is first.
     assert lines[-2:] == ["nobody 1.0 4.0 +3.0", "new 0.0 1.5 +1.5"]
     assert "other, cycles 1 4 +3 +300.0 %" in lines
     (written,) = json.loads((tmp_path / "out").read_text())
@@ -122,7 +122,7 @@ def test_functions_that_moved(compare, tmp_path):
 
 
 def test_profiles_of_two_harts_are_paired(compare):
-    """Their figures of each hart are no setting."""
+    """The figures of each hart are not settings."""
     a = attribution.as_json(test_attribution.profile()) | {"harts": [{"terms": {"T_CS": 1}}, {}]}
     assert (
         compare([a], [a | {"harts": [{"terms": {"T_CS": 2}}, {}]}])[-1]
@@ -141,7 +141,7 @@ TRANSFER = {
 }
 
 
-def test_a_transfer_has_figures_of_its_own():
+def test_transfers_have_their_own_figures():
     assert figures.kind(TRANSFER) == "transfer"
     assert figures.figures(TRANSFER)["driver, cycles"] == 5
     assert figures.functions(TRANSFER) == {"memcpy": 2.5}
@@ -169,7 +169,7 @@ def test_files_without_results(content, says, tmp_path, capsys):
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("kind", ["trial", "transfer", "profile"])
 def test_damaged_results(kind, seed, tmp_path, capsys):
-    """One line says which file it is, or it made no difference: never anything else."""
+    """The error names the file; or the damage has no effect."""
     results = {
         "trial": [trial("napi"), trial("napi", 512)],
         "transfer": [TRANSFER],
@@ -206,7 +206,7 @@ def test_results_of_different_commands(tmp_path, capsys):
     assert "A has figures of a trial, B of a profile" in capsys.readouterr().err
 
 
-def test_a_table_of_nothing():
+def test_table_without_results():
     pairs = figures.Pairs([trial("napi"), trial("tx-off")], [trial("original")])
     assert "No result of A has the settings of one of B." in difference_tables.render(["a", "b"], pairs)
 
@@ -234,7 +234,7 @@ def git(repository, *words) -> str:
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A clone of three commits. The first one needs other Python packages, the last one waits."""
+    """A clone of three commits. The first needs other Python packages, the last one waits."""
     root = tmp_path / "clone"
     for folder in ("top", "sim/lab"):
         (root / folder).mkdir(parents=True)
@@ -258,7 +258,7 @@ def repository(tmp_path, monkeypatch):
 
 
 def test_commits_run_the_same_command(repository, capsys):
-    """One with packages of its own, one with those that are here; nothing of them stays."""
+    """One commit uses packages of its own, one those of this clone; nothing remains afterwards."""
     assert cli.main(["compare", "first", "second", "--run", "forward --variant napi"]) == 0
     output = capsys.readouterr()
     lines = [" ".join(line.split()) for line in output.out.splitlines()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `moderato shell` puts into the guest, with the host's shell in the guest's place."""
+"""The programs that `moderato shell` puts into the guest, run by the host's shell."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def variant(tmp_path):
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_variant_does_what_trials_do(name, variant):
+def test_variant_uses_the_commands_of_trials(name, variant):
     ended, calls = variant(name)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"both ports: {name}\n", "")
     assert calls == KNOWN[name].commands()
@@ -58,7 +58,7 @@ def test_variant_s_mistakes(variant):
     assert (ended.returncode, ended.stdout) == (1, "") and len(calls) == 3
     assert ended.stderr == "Device or resource busy\n"
     ended, calls = variant("napi", refused="-C", says="no coalesce parameters changed, aborting")
-    assert ended.returncode == 0 and len(calls) == 4  # it was so before
+    assert ended.returncode == 0 and len(calls) == 4  # it was set before
 
 
 @pytest.mark.parametrize("words", [[], ["--help"]])
@@ -69,7 +69,7 @@ def test_variant_lists_all(words, variant):
     assert max(map(len, ended.stdout.splitlines())) <= 80
 
 
-def test_help_fits_the_console_and_names_what_is_there():
+def test_help_fits_the_console_and_names_existing_programs():
     program = console.FILES / "bin/help"
     shown = subprocess.run(["sh", program], capture_output=True, text=True, check=True).stdout
     assert max(map(len, (shown + shell.GREETING).splitlines())) <= 80
@@ -79,8 +79,8 @@ def test_help_fits_the_console_and_names_what_is_there():
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_the_console_s_shell_says_how_to_leave(terminal):
-    """At its end, however it ends; not one that was reached over the network, and has no terminal."""
+def test_the_consoles_shell_explains_how_to_quit(terminal):
+    """When it ends, for any reason; but not over the network, without a terminal."""
     ends = pty.openpty() if terminal else os.pipe()
     begin = f". {shlex.quote(str(console.FILES / 'etc/shrc'))}"
     shown = subprocess.run(
@@ -100,7 +100,7 @@ def busybox(tmp_path, monkeypatch):
 
 
 def test_package(busybox):
-    """Its programs may be run; LiteEth's driver has nothing to choose."""
+    """Its programs are executable; LiteEth's driver has no variants."""
     with tarfile.open(console.package("moderato")) as archive:
         modes = {entry.name: entry.mode for entry in archive}
     pages = [f"www/cgi-bin/{name}" for name in ("counters", "index.cgi", "variant")]
@@ -109,8 +109,8 @@ def test_package(busybox):
         assert "bin/variant" not in archive.getnames()
 
 
-def test_trials_begin_without_it(machine, busybox):
-    """The console's state comes after the trials', which do not change: nor do their figures."""
+def test_trials_start_without_it(machine, busybox):
+    """The console's state follows the trials' states, which do not change: neither do their figures."""
     ready = state.ready(machine, "napi")
     before = ready.checkpoint.read_bytes()
     at_console = state.at_console(ready, console.package("moderato"))
@@ -124,7 +124,7 @@ def test_trials_begin_without_it(machine, busybox):
 
 @pytest.fixture
 def lab(machine, busybox, monkeypatch):
-    """`moderato shell` with the pretended machine."""
+    """`moderato shell` with the fake machine."""
     monkeypatch.setattr(shell, "machine", lambda *_: machine)
     return lambda *words: cli.main(["shell", "--variant", "napi", *words])
 
@@ -143,7 +143,7 @@ def test_frames_are_offered_while_a_command_runs(lab, capsys):
     assert "per second" not in capsys.readouterr().err
 
 
-def test_the_terminal_gets_frames_to_offer(lab, monkeypatch, capsys):
+def test_terminal_gets_the_load(lab, monkeypatch, capsys):
     started = []
     monkeypatch.setattr(shell.os, "execv", lambda program, words: started.append(words) or 0)
     lab("--load", "5")
@@ -152,7 +152,7 @@ def test_the_terminal_gets_frames_to_offer(lab, monkeypatch, capsys):
     first, second = request["ports"]
     assert request["link_mbps"] == 100 and first["load_percent"] == 5
     assert first["frame_bytes"] == second["frame_bytes"] == 64
-    # Half a slot later: of 84 octets, in 80 ns each, twenty times.
+    # Half a slot later: 84 octets in 80 ns each, twenty slots.
     assert second["phase"] - first.get("phase", 0) == 84 * 8 * 20 / 2
     assert "the tester offers 64-byte frames to each port, 5 % of 100 Mb/s" in capsys.readouterr().err
     lab()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What was finished is delivered: after a stop, after a failure, if the table or a file fails."""
+"""Finished results are delivered: after Ctrl-C, after a failure, and if the table or a file fails."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from moderato.sim.lab.measure import forward, trial_tables
 from moderato.sim.lab.show import delivery
 from moderato.sim.lab.show.errors import LabError
 
-# The commands with several trials, but for profile (below); FAKE_STALL; trials that end with it, of all.
+# Commands with several trials, except profile (below); FAKE_STALL; number of trials that end, of all.
 COMMANDS = {
     "forward": ("forward --variant napi,original --frame-size 64,512 --frames 2000", 512, 2, 4),
     "tcp": ("tcp --variant napi --direction in,out --link 100,1000", 1000, 2, 4),
@@ -46,7 +46,7 @@ sys.exit(cli.main(sys.argv[1:]))
 
 @pytest.fixture
 def started(machine, tmp_path):
-    """Starts a command that runs until `stall`, next to files that it may write."""
+    """Starts a command that runs until `stall`, next to its output files."""
     program = tmp_path / "stream"
     program.write_text("stream")
 
@@ -65,11 +65,12 @@ def started(machine, tmp_path):
 @pytest.mark.parametrize(
     "name, stop", [("forward", signal.SIGTERM), *((name, signal.SIGINT) for name in COMMANDS)]
 )
-def test_a_stop_keeps_what_is_done(started, tmp_path, name, stop):
-    """In the table, and in a file: each trial as it is, with a field that says that others lack."""
+def test_a_stop_keeps_finished_trials(started, tmp_path, name, stop):
+    """In the table, and in a file, in which a field of each trial tells readers that others are
+    missing."""
     command, stall, finished, of = COMMANDS[name]
     file, words = tmp_path / "out.json", command.split()
-    has_json = name != "rfc2544"  # which has its trials in --results
+    has_json = name != "rfc2544"  # its trials are in --results
     words += ["--json", str(file)] * has_json
     lab, said, done = started(words, stall), [], 0
     for line in lab.stderr:
@@ -89,7 +90,7 @@ def test_a_stop_keeps_what_is_done(started, tmp_path, name, stop):
     assert [trial.pop("partial") for trial in trials] == [{"finished": finished, "of": of}] * finished
     assert f"moderato: wrote {file}\n" in said
 
-    # Those are the same trials as in a whole run, in their order.
+    # The same trials as in a whole run, in their order.
     whole = started(words)
     assert whole.communicate(timeout=120)[0].count("Partial") == 0 and whole.returncode == 0
     for each in (all_of := json.loads(file.read_text())) + trials:
@@ -98,8 +99,8 @@ def test_a_stop_keeps_what_is_done(started, tmp_path, name, stop):
 
 
 @pytest.mark.parametrize("folder_is_there", [False, True])
-def test_a_stop_before_anything_is_done_writes_nothing(started, machine, tmp_path, folder_is_there):
-    """And leaves no folder that it made for what would have been there."""
+def test_a_stop_before_the_first_result_writes_nothing(started, machine, tmp_path, folder_is_there):
+    """Nor does it leave a folder that it created for its results."""
     file, folder = tmp_path / "out.json", tmp_path / "captures"
     file.write_text("old")
     if folder_is_there:
@@ -141,7 +142,7 @@ def lab(machine, monkeypatch):
     )
 
 
-def test_a_trial_that_fails_costs_no_other(lab, monkeypatch, capsys, tmp_path):
+def test_a_failing_trial_keeps_other_results(lab, monkeypatch, capsys, tmp_path):
     run, file = forward.trial.run, tmp_path / "out.json"
     first = threading.Event()
 
@@ -152,7 +153,7 @@ def test_a_trial_that_fails_costs_no_other(lab, monkeypatch, capsys, tmp_path):
         try:
             return run(asked, *rest)
         finally:
-            threading.Timer(0.5, first.set).start()  # when the result has been taken
+            threading.Timer(0.5, first.set).start()  # when the result has been stored
 
     monkeypatch.setattr(forward.trial, "run", fail)
     assert lab("--json", file) == 1
@@ -162,7 +163,7 @@ def test_a_trial_that_fails_costs_no_other(lab, monkeypatch, capsys, tmp_path):
     assert [each["frame_bytes"] for each in json.loads(file.read_text())] == [64]
 
 
-def test_a_table_that_fails_costs_no_file(lab, monkeypatch, tmp_path):
+def test_a_failing_table_keeps_the_files(lab, monkeypatch, tmp_path):
     def render(_):
         raise ZeroDivisionError
 
@@ -172,7 +173,7 @@ def test_a_table_that_fails_costs_no_file(lab, monkeypatch, tmp_path):
     assert len(json.loads((tmp_path / "out.json").read_text())) == 2
 
 
-def test_nobody_reads_the_table(started, tmp_path):
+def test_table_without_a_reader(started, tmp_path):
     file = tmp_path / "out.json"
     lab = started(
         ["forward", "--variant", "napi", "--frame-size", "64", "--frames", "2000", "--json", str(file)]
@@ -183,7 +184,7 @@ def test_nobody_reads_the_table(started, tmp_path):
     assert len(json.loads(file.read_text())) == 1
 
 
-def test_a_file_that_fails_costs_no_table(lab, monkeypatch, capsys, tmp_path):
+def test_a_failing_file_keeps_the_table(lab, monkeypatch, capsys, tmp_path):
     def full(*_):
         raise LabError("out.json could not be written: No space left on device")
 
@@ -194,8 +195,8 @@ def test_a_file_that_fails_costs_no_table(lab, monkeypatch, capsys, tmp_path):
     assert "No space left on device" in output.err and "wrote" not in output.err
 
 
-def test_a_stop_of_profiles_keeps_those_that_are_done(monkeypatch, capsys, tmp_path):
-    """All its files are of the variant that was profiled."""
+def test_a_stop_keeps_finished_profiles(monkeypatch, capsys, tmp_path):
+    """All its files are of the profiled variant."""
     monkeypatch.setattr(profile, "machine", lambda *_: SimpleNamespace(conditions={}))
     monkeypatch.setattr(profile.state, "prepare", lambda _, names: dict.fromkeys(names))
     monkeypatch.setattr(profile.symbols, "of_guest", lambda _: [])

@@ -10,17 +10,17 @@ from moderato.sim.lab.report.placeholders import Place, spaced
 from moderato.sim.lab.show.errors import LabError
 from moderato.toolchain.project import ROOT
 
-# Sources of numbers, and records of a day, which are not edited.
+# Excluded: sources of numbers, and dated records, which are not edited.
 SOURCES = {"tables.md", "first-half-hour.md", "integrate.md"}
 
 
-def test_pages_state_what_is():
+def test_pages_are_up_to_date():
     assert doc_numbers.stale() == []
 
 
-def test_values_are_those_of_the_tables():
+def test_values_agree_with_the_tables():
     values = doc_numbers.values()
-    # Of another core, if two harts were not measured since.
+    # Of another core, if two harts have not been measured since.
     assert values["one hart 0"] in (values["napi-tx-off 64"], "–")
     assert float(values["napi-tx-off 64 / original"]) == round(
         int(values["napi-tx-off 64"]) / int(values["original 64"]), 2
@@ -29,7 +29,7 @@ def test_values_are_those_of_the_tables():
 
 
 def test_the_first_half_hour_agrees_with_readme():
-    """Its table is a quote (test_kept.py), README's is of docs/data."""
+    """Its table is a quote (test_kept.py), README's is from docs/data."""
     values = doc_numbers.values()
     page = (ROOT / "docs/first-half-hour.md").read_text()
     for name in doc_numbers.VARIANTS:
@@ -42,7 +42,7 @@ def test_the_first_half_hour_agrees_with_readme():
 
 
 def test_every_place_is_filled():
-    """Another number in each comes out of each page."""
+    """A different number at each place changes each page."""
     values = {name: str(9_000_000 + number) for number, name in enumerate(doc_numbers.values())}
     found = {
         path.relative_to(ROOT).as_posix(): text
@@ -53,8 +53,8 @@ def test_every_place_is_filled():
             assert (spaced(values[name]) if place.spaced else values[name]) in found[place.file]
 
 
-def test_what_is_stated_stands_nowhere_else():
-    """Of numbers with five digits, which are nothing else by chance."""
+def test_filled_numbers_occur_nowhere_else():
+    """Checks numbers with five digits, which are hardly equal by chance."""
     values = {name: value.replace(" ", "") for name, value in doc_numbers.values().items()}
     long = {value for value in values.values() if value.isdecimal() and int(value) >= 10_000}
     pages = {
@@ -73,7 +73,7 @@ def test_what_is_stated_stands_nowhere_else():
         numbers = {
             re.sub(r"\s", "", number) for number in re.findall(r"\d{1,3}(?:\s\d{3})+|\d{5,}", text)
         }
-        # In tcp.md, cycles of a segment are as many as that SoC's frames by chance.
+        # In tcp.md, the cycles of a segment equal that SoC's frames by chance.
         known = by_hand if path.name in ("two-harts.md", "tcp.md") else set()
         if again := numbers & (long - known):
             found[path.name] = sorted(again)
@@ -81,7 +81,7 @@ def test_what_is_stated_stands_nowhere_else():
 
 
 @pytest.mark.parametrize("text", ["", "It takes 5 s.\nIt takes\n6 s.\n"])
-def test_a_phrase_that_is_not_there_once_is_told(text):
+def test_ambiguous_place_is_an_error(text):
     with pytest.raises(LabError, match="page.md has .* [02] times"):
         Place("page.md", "It takes {} s.", ["a"]).fill(text, {"a": "7"})
 

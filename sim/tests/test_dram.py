@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The simulated DRAM answers LiteDRAM's controller as LiteDRAM's own model does."""
+"""The simulated DRAM answers LiteDRAM's controller like LiteDRAM's own model."""
 
 import random
 
@@ -24,11 +24,11 @@ class Small(MT41K64M16):
 
     def __init__(self):
         MT41K64M16.__init__(self, CLOCK, "1:2")
-        self.geom_settings.addressbits = 14  # A10 has a meaning
+        self.geom_settings.addressbits = 14  # A10 is not an address of a column
 
 
 class Theirs(SDRAMPHYModel):
-    """It counts four columns for a command, and the ECP5's PHY moves eight."""
+    """LiteDRAM's model counts four columns for a command; the ECP5's PHY moves eight."""
 
     def __init__(self, module, settings):
         settings.databits *= 2
@@ -37,7 +37,7 @@ class Theirs(SDRAMPHYModel):
 
 
 def answers(make_phy, cycles: int = 480) -> list[tuple[int, int, int]]:
-    """Cycle and both halves of each read, for the same commands; each is to an open row."""
+    """Cycle and both halves of each read, for the same commands, which all find their row open."""
     _, settings = of_board("versa_ecp5", CLOCK)
     phy = make_phy(Small(), settings)
     chance = random.Random(1)
@@ -78,7 +78,7 @@ def answers(make_phy, cycles: int = 480) -> list[tuple[int, int, int]]:
     return seen
 
 
-def test_as_litedrams_model():
+def test_like_litedrams_model():
     ours = answers(lambda module, settings: DRAMModel(module, settings, SIZE))
     assert ours == answers(Theirs)
     assert len({(low, high) for _, low, high in ours}) > 50
@@ -97,7 +97,7 @@ def test_no_ddr3():
 
 @pytest.mark.slow  # a simulator of its own
 def test_linux_forwards_from_dram():
-    """A tenth of the line rate, at the Versa's clock: the wires' seconds are as ever."""
+    """A tenth of the line rate, at the Versa's clock: time on the wires is unchanged."""
     of = machine(system=System(memory=DRAM, clock_mhz=84))
     ready = state.ready(of, "napi-tx-off")
     one = Trial("napi-tx-off", 512, 10, 1000, 100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What docs publish is still true: one variant's search and rows of each table, made again."""
+"""Published figures still hold: one variant's search and rows of each table, measured again."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from moderato.sim.lab.report.table import Table
 from moderato.toolchain.project import ROOT
 
 VARIANT = "napi"
-SAMPLE = (  # of published.RFC2544_STUDY
+SAMPLE = (  # a part of published.RFC2544_STUDY
     Step(0.7, f"{RFC2544} --variant {VARIANT} --frame-size 64"),
     Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 512 --test loss --load 100"),
     Step(0.3, f"{RFC2544} --variant {VARIANT} --frame-size 64 --test loss --load 100"),
@@ -36,9 +36,9 @@ TABLES = {
     "table-5",
     "causes",
 }
-# Parts by which a figure may differ, if not by one in its last digit. Throughputs: two steps of a
-# search. Parts of a frame's time, and times near overload, may differ more, because the queue's level
-# there varies.
+# The part by which a figure may differ, in addition to one in its last digit. Throughputs: two steps of
+# a search. Terms of a frame's time, and times near overload, may differ more, because the queue's length
+# varies there.
 CLOSE = 0.02
 WIDER = {"table-5": 0.05, "causes": 0.05, "latencies": 0.1, "bursts": 0.1, "recovery": 0.1, "reset": 0.1}
 
@@ -50,7 +50,7 @@ NUMBER = re.compile(r"-?\d+\.?\d*")
 
 
 def tables(trials: list[dict], profiled: list[dict] = ()) -> dict[str, Table]:
-    """Those that have to do with the sample, by name."""
+    """The tables that include the sample, by name."""
     profiled = [each for each in profiled if each["variant"] == VARIANT]
     chapters = contents(Inputs(records.Records(trials, []), profiles.Profiles(profiled, {}, {})))
     return {
@@ -62,7 +62,7 @@ def tables(trials: list[dict], profiled: list[dict] = ()) -> dict[str, Table]:
 
 
 def alike(trials: list[dict], sample: list[dict]) -> list[dict]:
-    """Those of the same tests, variants, frame sizes and phases as the sample has."""
+    """Trials of the sample's tests, variants, frame sizes and phases."""
 
     def what(trial):
         return tuple(trial["task"][name] for name in ("kind", "variant", "frame_bytes", "phase"))
@@ -72,7 +72,7 @@ def alike(trials: list[dict], sample: list[dict]) -> list[dict]:
 
 
 def drift(before: dict[str, Table], now: dict[str, Table]) -> list[str]:
-    """Cells that changed too much, in the rows that both have. Every table has such a row."""
+    """Cells that differ too much, in the rows of both. Every table must share a row."""
     found = []
     for name, table in before.items():
         old, new = rows(table), rows(now[name])
@@ -88,13 +88,13 @@ def drift(before: dict[str, Table], now: dict[str, Table]) -> list[str]:
 
 
 def rows(table: Table) -> dict[tuple, list[str]]:
-    """By what they are about: in the table of losses that is the load, too."""
+    """Rows by their head; in the table of losses, that includes the load."""
     heads = table.heads + (table.name == "loss")
     return {tuple(row[:heads]): list(row) for row in table.rows}
 
 
 def differ(was: str, is_now: str, part: float) -> bool:
-    """Whether texts differ by more than a part of a number in them, and one in its last digit."""
+    """Whether two texts differ by more than a part of a number in them, and one in its last digit."""
     if NUMBER.sub("", was) != NUMBER.sub("", is_now):
         return True
     pairs = zip(NUMBER.findall(was), NUMBER.findall(is_now))
@@ -113,7 +113,7 @@ def profiled(folder: Path) -> list[dict]:
 
 
 @pytest.mark.slow
-def test_docs_say_what_this_commit_does(tmp_path):
+def test_docs_agree_with_this_commit(tmp_path):
     (tmp_path / published.PROFILES).mkdir()
     made = tmp_path / "trials.jsonl"
     for step in SAMPLE:

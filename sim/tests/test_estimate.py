@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How long a command announces that it will take."""
+"""The announced duration of a command."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_gaps_of_a_capture(times, seconds):
 
 
 def test_idle_time_passes_quickly(capsys):
-    """599 s in which the guest waits are no hours, as 600 s of work are."""
+    """599 s in which the guest waits do not take hours; 600 s of work do."""
     estimate.announce([600], False, System(), "play less", idle=599)
     assert capsys.readouterr().err.startswith(
         "moderato: 1 trial, 600 s of simulated time, about 15 min 13 s "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Linux on the simulated SoC, without the driver: boot, shell, modules, warnings, the mailbox."""
+"""Linux on the simulated SoC, without the driver: boot, shell, modules, warnings, mailbox."""
 
 import hashlib
 import shutil
@@ -23,7 +23,7 @@ def lab():
 
 @pytest.fixture
 def guest(lab):
-    """At the shell's prompt, the driver not loaded."""
+    """A guest at the shell's prompt, with no driver loaded."""
     with state.booted(lab).open() as session:
         yield session
 
@@ -33,8 +33,8 @@ def test_boot_goal(guest):
 
 
 def test_large_pages(guest, lab):
-    """Linux maps its memory with 4 MiB pages wherever nothing of them is kept from it."""
-    assert sum(linear_map.megapages(lab.soc)) == 6  # of 8: one has the SBI, one the mailbox
+    """Linux maps its memory with 4 MiB pages wherever none of it is reserved from Linux."""
+    assert sum(linear_map.megapages(lab.soc)) == 6  # of 8: the others contain the SBI, and the mailbox
     linear_map.check(guest, kernel.kernel(), lab.soc, large=True)
 
 
@@ -48,7 +48,7 @@ def test_programs(guest):
     assert "nuttcp" in guest.check("nuttcp -V")
 
 
-# What people type first. Commands of the lab have no terminal for their input; the console has.
+# A user's first commands. In the lab, their input is not a terminal; at the console it is.
 @pytest.mark.parametrize(
     "command, says",
     [
@@ -71,7 +71,7 @@ def test_first_commands(guest, command, says):
 
 
 def test_mailbox_twice(guest, lab, tmp_path):
-    """The second file is no mix with what the cache still holds of the first."""
+    """The second file is not mixed with cached data of the first."""
     for number in range(2):
         file = tmp_path / "file"
         file.write_bytes(hashlib.shake_128(bytes([number])).digest(20_000))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato check`, and what pages quote: outputs of commands are those that this clone prints."""
+"""`moderato check`, and quotes in pages: outputs of commands equal those of this clone."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ from moderato.toolchain import project
 from moderato.toolchain.project import ROOT
 
 HALF_HOUR = ROOT / "docs/first-half-hour.md"
-# What the suite cannot print: sessions go as fast as hosts and users do, and `check` is the test itself.
+# Commands that the tests cannot repeat: sessions depend on hosts and users, and `check` is this test.
 UNREPEATABLE = (
     "./moderato live ",
     "./moderato check",
@@ -30,8 +30,8 @@ UNREPEATABLE = (
 )
 
 
-def test_this_clone_gives_its_figures(capsys):
-    """With the versions that they were made with, they are equal to the digit."""
+def test_this_clone_prints_the_kept_figures(capsys):
+    """With the same versions of the inputs, they are equal to the digit."""
     made, here = kept.read()["made"], kept.here()
     if made["versions"] != here["versions"]:
         pytest.skip(" ".join(kept.differences(made, here)))
@@ -44,7 +44,7 @@ def test_this_clone_gives_its_figures(capsys):
 
 
 def test_all_commands_are_kept():
-    """And no others; one of them is a row of what README and the first half hour show."""
+    """The kept commands are the right ones; one of them is a row in README and the first half hour."""
     commands = {command for chain in (*kept.SHORT, *kept.LONG) for command in chain}
     printed = kept.read()["printed"]
     assert printed.keys() == commands - {"cat table.json"}
@@ -57,14 +57,14 @@ def test_all_commands_are_kept():
         figures[1]
         >= figures[0]
         >= {doc_numbers.values()[f"napi-tx-off {name}"] for name in ("received", "forwarded", "fps")}
-    )  # it has no columns of zeros only
+    )  # it only lacks columns of zeros
 
 
 # Quotes -------------------------------------------------------------------------------------------
 
 
-def test_every_quote_is_of_this_clone(tmp_path, monkeypatch, capfd):
-    """Those that are not kept come at once, and are compared here."""
+def test_every_quote_is_up_to_date(tmp_path, monkeypatch, capfd):
+    """Those that are not kept take no time, and are compared here."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "captures").mkdir()
     printed = kept.read()["printed"]
@@ -85,7 +85,7 @@ def test_every_quote_is_of_this_clone(tmp_path, monkeypatch, capfd):
 
 def printed_at_once(command: str, capfd) -> str:
     if command == "make":
-        # As from a shell: below `make test`, make would print the directories that it enters.
+        # Like in a shell: below `make test`, make would print the directories that it enters.
         shell = {
             name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS")
         }
@@ -152,15 +152,15 @@ def test_quotes_of_a_page():
 
 
 def test_a_quote_is_filled():
-    """Lines that are left out stay so; its last ones are all that there are; nothing else changes."""
+    """Omitted lines stay omitted; the last lines of the quote are the last of the output."""
     expected = PAGE.replace("napi  1  2.0\n    …", "napi  7  8.9\n    …")
     expected = expected.replace("sum  3", "sum  33").replace("last  4\n", "last  44\n    new\n")
     assert quotes.fill(PAGE, PRINTED) == expected
     assert quotes.fill(PAGE, {}) == PAGE
 
 
-def test_a_quote_ends_where_it_did():
-    """With its last line, though lines have come or gone before it; else after as many."""
+def test_a_quote_keeps_its_end():
+    """It ends with the same line as before, even if lines were added or removed, else has as many."""
     for printed, made in (
         (["title 7", "row 8", "new 9", "end 1", "x"], 4),
         (["title 7", "end 1", "x"], 2),
@@ -176,7 +176,7 @@ def test_a_quote_that_does_not_fit():
 
 
 def test_a_stale_quote_is_found(monkeypatch):
-    """Another figure in what is kept: `export --check` names the page."""
+    """A kept figure changes: `export --check` names the page."""
     there = kept.read()
     command = kept.SHORT[2][0]
     there["printed"][command] = [line.replace("T_TX ", "T_TX 9") for line in there["printed"][command]]
@@ -189,7 +189,7 @@ def test_a_stale_quote_is_found(monkeypatch):
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    """Files of its own for what is kept, and commands of a moment."""
+    """A file of its own for kept output, and commands that take no time."""
     monkeypatch.setattr(kept, "ROOT", tmp_path)
     monkeypatch.setattr(kept, "FILE", tmp_path / "check.json")
     monkeypatch.setattr(kept, "TABLE", tmp_path / "lab.json")
@@ -259,13 +259,13 @@ def test_equal_and_different(store, monkeypatch, capsys):
     ]
 
 
-def test_the_same_parts():
+def test_equal_parts():
     said, _ = kept.differences(MADE, MADE)
     assert said.startswith("What runs in the simulation is the same to the bit")
 
 
 def test_changed_files(tmp_path, monkeypatch):
-    """Those of a simulation, committed since or not."""
+    """Files that affect a simulation, committed or not."""
     monkeypatch.setattr(project, "ROOT", tmp_path)
     git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@x"]
     for folder in ("linux-driver/tests", "docs", "cocotb-tests"):
@@ -290,11 +290,11 @@ def test_a_command_that_fails(store, monkeypatch, capsys):
     begin = time.monotonic()
     assert cli.main(["check"]) == 1
     assert "`echo 'moderato: no room'; exit 3` ended with status 3: no room" in capsys.readouterr().err
-    assert time.monotonic() - begin < 50  # the others end with it
+    assert time.monotonic() - begin < 50  # the others are ended
 
 
-def test_nothing_is_left_of_a_check_that_is_stopped(store):
-    """Nor begun after it."""
+def test_stopped_check_leaves_no_process(store):
+    """And starts no other."""
     started = kept._Processes()
     process = started("sleep 100 & sleep 100", store.parent)
     threading.Timer(0.1, started.end).start()
@@ -305,7 +305,7 @@ def test_nothing_is_left_of_a_check_that_is_stopped(store):
 
 
 def test_the_launcher_of_the_commands(tmp_path, monkeypatch):
-    """They run this clone's own code."""
+    """The commands run this clone's own code."""
     assert kept.run([("./moderato --version", f"{shlex.quote(sys.executable)} --version")])[
         "./moderato --version"
     ] == [f"moderato {project.title()}"]

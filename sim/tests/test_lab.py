@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The lab against a simulator that only pretends: states, trials, tables, files, failures."""
+"""The lab with a fake simulator: states, trials, tables, files, failures."""
 
 import dataclasses
 import json
@@ -29,7 +29,7 @@ from moderato.soc.linux.kernel import DEBUG, NORMAL, Choice
 
 @pytest.fixture
 def lab(machine, monkeypatch):
-    """`moderato` with the pretended machine; returns status, standard output and error."""
+    """Runs `moderato` with the fake machine; returns status, standard output and error."""
     from moderato.sim.lab import cli
 
     monkeypatch.setattr(forward, "machine", lambda *_, **__: machine)
@@ -41,7 +41,7 @@ def lab(machine, monkeypatch):
 
 
 def processes(machine) -> list[str]:
-    """Arguments of the simulators started so far."""
+    """Arguments of the simulators that have started."""
     journal = machine.simulator.parent / "journal"
     return journal.read_text().splitlines() if journal.exists() else []
 
@@ -68,7 +68,7 @@ def test_system_is_chosen(lab, machine, monkeypatch, words, system):
 
 
 def test_work_is_spread_over_harts():
-    """Nothing is done where there is nothing to spread; each way undoes what the others do."""
+    """With one hart there are no commands; each way resets the settings of the others."""
     assert System().commands() == []
     names = {spread: System(harts=2, spread=spread).commands() for spread in SPREADS}
     assert len({tuple(commands) for commands in names.values()}) == len(SPREADS)
@@ -94,7 +94,7 @@ def test_traffic_of_several_streams_and_of_one_direction():
 
 
 class Learning:
-    """A session up to the end of the learning frames."""
+    """A session that ends after the learning frames."""
 
     def __init__(self, quiet=True):
         self.asked, self.quiet = [], quiet
@@ -104,11 +104,11 @@ class Learning:
         return {"ports": [], "quiet": self.quiet}
 
     def check(self, command):
-        raise InterruptedError  # far enough
+        raise InterruptedError  # the learning frames are over
 
 
-def test_learning_frames_wait_as_long_as_a_trial_s(machine):
-    """A setting of --ethtool may let a frame wait longer than it is quiet otherwise."""
+def test_learning_frames_wait_like_trials(machine):
+    """A setting of --ethtool may delay a frame for longer than the usual quiet time."""
     session, settings = Learning(), ("-C rx-usecs 160000 rx-frames 64",)
     one = results.Trial("offload", 64, 10, 1000, 100)
     ready = SimpleNamespace(machine=dataclasses.replace(machine, system=System(ethtool=settings)))
@@ -119,8 +119,8 @@ def test_learning_frames_wait_as_long_as_a_trial_s(machine):
     assert learning["quiet_cycles"] < learning["max_cycles"]
 
 
-def test_learning_frames_that_do_not_end(machine):
-    """No trial begins among them."""
+def test_endless_learning_frames(machine):
+    """No trial begins before they end."""
     with pytest.raises(LabError, match="did not become quiet after all learning frames"):
         begin(
             results.Trial("offload", 64, 10, 1000, 100),
@@ -129,8 +129,8 @@ def test_learning_frames_that_do_not_end(machine):
         )
 
 
-def test_boot_limit_is_the_kernel_s(machine, monkeypatch):
-    """Slow kernels may take longer to boot, the normal one may not."""
+def test_boot_limit_depends_on_the_kernel(machine, monkeypatch):
+    """A slow kernel may take longer to boot than the normal one."""
     asked = []
     call = Session.call
     monkeypatch.setattr(
@@ -231,11 +231,11 @@ def test_table_columns_line_up():
     for block in blocks[1:]:
         above, head, rule, body = block.splitlines()
         assert len(head) == len(rule) == len(body) >= len(above)
-    assert body.split().count("-") == 4  # no latency was measured
+    assert body.split().count("-") == 4  # latency was not measured
 
 
 def test_table_of_two_harts():
-    """Each has its idle time and its interrupts; one hart has no such columns."""
+    """Each hart has its idle time and its interrupts; with one hart, there are no such columns."""
     trial = results.Trial("napi", 64, 100, 10, 100)
     port = results.Port(**dict.fromkeys([field.name for field in dataclasses.fields(results.Port)], 1))
     one = results.Result(
@@ -303,13 +303,13 @@ Inter-|   Receive                                 |  Transmit
 """
 
 
-def test_output_is_shown_as_it_comes(machine):
-    """In pieces: whole lines' ends, and nothing of the mark that ends it, which is not what looks
-    like one."""
+def test_output_is_shown_at_once(machine):
+    """In pieces, with whole ends of lines, and without the mark at the end. Similar output is not
+    mistaken for the mark."""
     pieces = []
     with state.booted(machine).open() as session:
         assert session.run(b"any", 1000, lambda piece, _: pieces.append(piece)) == 7
-        assert session.type("echo more") == (0, "")  # goes on after the last prompt
+        assert session.type("echo more") == (0, "")  # continues after the last prompt
     assert "".join(pieces) == "hello\n@end@5@\n# \n@end of it\n" and len(pieces) > 3
 
 
@@ -378,7 +378,7 @@ def test_damaged_checkpoint_is_made_again(lab, machine, capsys, content):
     assert forward_once(lab) == 0
     message = capsys.readouterr().err
     assert f"{checkpoint}: the checkpoint is damaged; making it again" in message
-    json.loads(checkpoint.read_text())  # whole again
+    json.loads(checkpoint.read_text())  # complete again
 
 
 def test_failed_preparation_leaves_no_state(lab, machine, monkeypatch, capsys):
@@ -393,7 +393,7 @@ def test_failed_preparation_leaves_no_state(lab, machine, monkeypatch, capsys):
 
 
 def test_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
-    forward_once(lab)  # the states are sound
+    forward_once(lab)  # makes the states, which are sound
     capsys.readouterr()
     monkeypatch.setenv("FAKE_MISCOUNT", "1")
     assert forward_once(lab) == 1
@@ -403,12 +403,12 @@ def test_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
         "/proc/interrupts shows 2001 interrupts of source 3 at hart 0, which took 2000 from the PLIC"
         in output.err
     )
-    assert "napi" in output.out  # the table is printed all the same
+    assert "napi" in output.out  # the table is still printed
 
 
-def test_interrupts_that_were_withdrawn_are_no_disagreement(lab, monkeypatch, capsys, tmp_path):
-    """Raised = taken + withdrawn; the lab reports other differences."""
-    forward_once(lab)  # the states have none
+def test_withdrawn_interrupts_are_no_disagreement(lab, monkeypatch, capsys, tmp_path):
+    """Raised = claimed + withdrawn; the lab reports other differences."""
+    forward_once(lab)  # makes the states, without withdrawn interrupts
     file = tmp_path / "out.json"
     monkeypatch.setenv("FAKE_WITHDRAWN", "2")
     assert forward_once(lab, "--json", str(file)) == 0
@@ -440,7 +440,7 @@ def test_simulator_that_dies(lab, machine, capsys):
 
 @pytest.mark.parametrize("status", [129, 130, 143])
 def test_simulator_that_is_stopped(lab, machine, capsys, status):
-    """As by a service manager, which ends every process: that is no failure."""
+    """A service manager ends every process: that is no failure."""
     machine.simulator.write_text(f"#!/bin/sh\nexit {status}\n")
     assert forward_once(lab) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "moderato: the simulator was stopped"
@@ -460,12 +460,12 @@ def test_liteeth_is_a_variant_without_settings(lab, monkeypatch, tmp_path):
     (trial,) = json.loads(file.read_text())
     assert trial["variant"] == "liteeth" and documented.shape(trial) == promised()
     made = [path.name for path in Path(os.environ["MODERATO_CACHE"]).glob("checkpoint-*")]
-    assert sorted(made) == ["checkpoint-booted", "checkpoint-loaded"]  # a ready one has settings
+    assert sorted(made) == ["checkpoint-booted", "checkpoint-loaded"]  # no ready state
 
 
 def test_shared_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
     monkeypatch.setenv("FAKE_SHARED", "1")
-    liteeth_once(lab)  # the states are sound
+    liteeth_once(lab)  # makes the states, which are sound
     capsys.readouterr()
     monkeypatch.setenv("FAKE_MISCOUNT", "1")
     assert liteeth_once(lab) == 1
@@ -480,7 +480,7 @@ def test_shared_interrupts_that_disagree_fail_the_run(lab, monkeypatch, capsys):
 
 def test_pcap_folder(lab, tmp_path):
     folder = tmp_path / "captures"
-    for _ in range(2):  # the second time replaces what is there
+    for _ in range(2):  # the second time replaces the first files
         assert forward_once(lab, "--pcap", str(folder)) == 0
         assert [str(path.relative_to(folder)) for path in folder.rglob("*")] == [
             "napi-64-100percent-100mbps",
@@ -504,7 +504,7 @@ def test_full_disk_leaves_the_old_result(lab, tmp_path, monkeypatch, capsys):
 
 
 def heed_hangups():
-    """Tests under nohup ignore SIGHUP, and so would their children."""
+    """Under nohup, tests ignore SIGHUP, and their children would do the same."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
@@ -555,7 +555,7 @@ def test_interrupt_ends_every_process(machine, tmp_path, signals):
 
 
 def test_no_simulation_begins_while_all_are_ended(machine):
-    """It would be waited for: a job may be about to begin one when a stop comes."""
+    """A job may be about to start a simulation when the lab stops, which would then wait for it."""
     with none_left(), pytest.raises(LabError):
         Session(machine.simulator)
     with Session(machine.simulator) as after:
@@ -563,25 +563,25 @@ def test_no_simulation_begins_while_all_are_ended(machine):
 
 
 def text_of(path: Path) -> str:
-    """Of a file that may go away meanwhile."""
+    """The text of a file that may be removed meanwhile."""
     try:
         return path.read_text()
     except OSError:
         return ""
 
 
-# Settings of one's own ----------------------------------------------------------------------------
+# Settings of the user -----------------------------------------------------------------------------
 
 
 def own(machine, monkeypatch):
-    """The pretended machine, as it is chosen."""
+    """The fake machine, for any chosen system."""
     monkeypatch.setattr(
         forward, "machine", lambda link, system: dataclasses.replace(machine, system=system)
     )
 
 
-def test_settings_of_one_s_own(lab, machine, monkeypatch, tmp_path, capsys):
-    """They are made for both ports in a state of their own, and named with the figures."""
+def test_user_settings(lab, machine, monkeypatch, tmp_path, capsys):
+    """They are applied to both ports, in a state of their own, and named with the figures."""
     own(machine, monkeypatch)
     forward_once(lab, "--json", str(tmp_path / "usual"))
     usual = processes(machine)
@@ -593,12 +593,12 @@ def test_settings_of_one_s_own(lab, machine, monkeypatch, tmp_path, capsys):
     assert first["ethtool"] == [] and "ethtool" not in first["conditions"]
     assert second["ethtool"] == second["conditions"]["ethtool"] == ["-C rx-usecs 50", "-G rx '64'"]
     assert first["conditions"]["checkpoint"] != second["conditions"]["checkpoint"]
-    assert len(processes(machine)) == len(usual) + 3  # makes it ready; the trial's; asks for the boot's
+    assert len(processes(machine)) == len(usual) + 3  # ready state, trial, time of the boot
     forward_once(lab, "--ethtool", "-G rx '64'", "--ethtool", "-C rx-usecs 50")
-    assert len(processes(machine)) == len(usual) + 5  # the order may matter
+    assert len(processes(machine)) == len(usual) + 5  # another order is another state
 
 
-def test_refused_setting(lab, machine, monkeypatch, capsys):
+def test_rejected_setting(lab, machine, monkeypatch, capsys):
     own(machine, monkeypatch)
     monkeypatch.setenv("FAKE_FAIL", "ethtool -C eth1 rx-usecs 9")
     monkeypatch.setenv("FAKE_SAYS", "netdevice says no")
@@ -609,7 +609,7 @@ def test_refused_setting(lab, machine, monkeypatch, capsys):
         "in the guest: netdevice says no"
     )
     monkeypatch.setenv("FAKE_SAYS", "no coalesce parameters changed, aborting")
-    assert forward_once(lab, "--ethtool", "-C rx-usecs 9") == 0  # it was so before
+    assert forward_once(lab, "--ethtool", "-C rx-usecs 9") == 0  # it was set before
 
 
 SHOWN = {
@@ -645,8 +645,8 @@ tx-reclaim-on-xmit: {}
 
 
 @pytest.mark.parametrize("setting", SHOWN)
-def test_what_ethtool_shows_decides(setting):
-    """Each name and value of a setting, whatever the status was."""
+def test_value_that_ethtool_prints_decides(setting):
+    """For each name and value of a setting, whatever ethtool's status was."""
     wanted = [value for _, value in ethtool.pairs(setting)]
     show = ethtool.commands(setting)[1]
     right = ["64" if value == "0x40" else value for value in wanted]
@@ -658,8 +658,8 @@ def test_what_ethtool_shows_decides(setting):
             ethtool.require(setting, ethtool.pairs(setting), show, SHOWN[setting].format(*wrong))
 
 
-def test_a_setting_that_is_ignored(lab, machine, monkeypatch, capsys):
-    """As ethtool does for -1, which it takes for no wish: no trial is reported with it."""
+def test_ignored_setting(lab, machine, monkeypatch, capsys):
+    """ethtool mistakes -1 for no request. The lab reports no trial with the setting."""
     own(machine, monkeypatch)
     monkeypatch.setattr(state, "ALL", {"napi": SimpleNamespace(commands=list)})
     monkeypatch.setenv("FAKE_IGNORED", "1")
@@ -669,19 +669,19 @@ def test_a_setting_that_is_ignored(lab, machine, monkeypatch, capsys):
         "moderato: --ethtool '-C rx-usecs -1' did not take effect: `ethtool -c eth0` in the "
         "guest shows rx-usecs 0"
     )
-    assert forward_once(lab, "--ethtool", "-C rx-usecs 0") == 0  # it was so before
+    assert forward_once(lab, "--ethtool", "-C rx-usecs 0") == 0  # it was set before
 
 
 # What made a figure -------------------------------------------------------------------------------
 
 
-def test_a_table_names_what_made_it(capsys):
+def test_table_names_its_origin(capsys):
     made = {"version": "1a2b3c4", "kernel_source": "linux-source-6.12 6.12.1-1", "compiler": "gcc 12"}
     delivery.deliver(lambda: "table\n", conditions=made)
     assert capsys.readouterr().out == "table\n\nMade by 1a2b3c4; linux-source-6.12 6.12.1-1; gcc 12.\n"
 
 
-def test_other_tools_than_the_published_ones_are_named(monkeypatch, tmp_path):
+def test_tools_that_differ_from_the_published_ones_are_named(monkeypatch, tmp_path):
     published = tmp_path / "lab.json"
     monkeypatch.setattr(forward, "PUBLISHED", published)
     here = {"kernel_source": "6.12.1-1", "compiler": "gcc 14"}

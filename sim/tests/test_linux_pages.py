@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Linux' large pages with memories and options of the kernel that the lab does not have.
+"""Linux' large pages with memory sizes and kernel options that the lab does not have.
 
-Slow: builds a SoC with 512 MiB, and kernels that nothing else needs. The device tree has as much RAM as
-a test wants.
+Slow: builds a SoC with 512 MiB, and additional kernels. The device tree limits the RAM to the size that
+a test needs.
 """
 
 import json
@@ -27,8 +27,8 @@ PAGEALLOC, STRICT = Choice("pagealloc"), Choice("strict")
 
 @pytest.fixture
 def boot(monkeypatch):
-    """A function that boots a kernel with some MiB of RAM, loads and unloads its module, and checks its
-    pages: large ones wherever they fit, or none."""
+    """A function that boots a kernel with some MiB of RAM, loads and unloads a module, and checks the
+    pages of the linear map: large ones wherever possible, or none."""
     verilog = soc_verilog(SimConfig(ram_bytes=512 * MIB))
     binary = simulator(verilog)
     for choice in PAGEALLOC, STRICT:
@@ -43,7 +43,7 @@ def boot(monkeypatch):
                 guest.call("expect", text=text, max_cycles=400_000_000)
             guest.greet()
             guest.call("mailbox", file=str(driver(choice=choice)), address=memory_map(soc).mailbox)
-            # Not least: the pages of a module that leaves get the permissions of all others.
+            # When a module is unloaded, its pages get the usual permissions back.
             guest.check("mailbox > /tmp/x; insmod /tmp/x; rmmod moderato; insmod /tmp/x")
             linear_map.check(guest, kernel(choice=choice), soc, large)
 
@@ -57,7 +57,7 @@ def test_memory(boot, mib):
 
 @pytest.mark.parametrize("system", (System(harts=2), System(kernel=DEBUG)))
 def test_other_kernels_of_the_lab(system):
-    """From their checkpoints: the debug kernel's takes 25 minutes to make."""
+    """From their checkpoints; the debug kernel's takes 25 minutes to make."""
     chosen = machine.machine(system=system)
     with state.booted(chosen).open() as guest:
         linear_map.check(guest, kernel(system.harts, system.kernel), chosen.soc, True)
@@ -68,7 +68,7 @@ def test_stock(boot):
 
 
 def test_debug_pagealloc(boot):
-    """Switched on, it takes freed pages out of the map one by one; compiled in, it does nothing."""
+    """If enabled, it unmaps freed pages one by one; if only compiled in, it has no effect."""
     boot(PAGEALLOC, False, bootargs="debug_pagealloc=on")
     boot(PAGEALLOC, True)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The peer that Moderato is compared with: LiteEth's MAC and the kernel's own driver, unpatched."""
+"""LiteEth's MAC with the kernel's own driver, unpatched, to which Moderato is compared."""
 
 import json
 import re
@@ -29,14 +29,14 @@ def lab():
 
 @pytest.fixture(scope="session")
 def light(lab):
-    """Under what it can forward."""
+    """A load that LiteEth can forward."""
     (result,) = forward.run(lab, [Trial(LITEETH, 512, 5, 40, 100)])
     return result
 
 
 @pytest.fixture(scope="session")
 def overload(lab):
-    """Under far more than it can forward."""
+    """A load far beyond what LiteEth can forward."""
     (result,) = forward.run(lab, [Trial(LITEETH, 64, 100, 300, 100)])
     return result
 
@@ -45,7 +45,7 @@ def overload(lab):
 
 
 def test_registers_are_where_the_driver_expects_them():
-    """LiteX numbers registers in the order in which LiteEth has them."""
+    """LiteX numbers registers in the order of LiteEth's source."""
     soc = SimSoC(SimConfig(nic=LITEETH))
     soc.finalize()
     text = (kernel.source() / "drivers/net/ethernet/litex/litex_liteeth.c").read_text()
@@ -56,13 +56,13 @@ def test_registers_are_where_the_driver_expects_them():
         )
     }
     names = [csr.name for csr in soc.csr.regions["mac0"].obj]
-    assert soc.csr.data_width == 32  # a register is a word
+    assert soc.csr.data_width == 32  # a register is one word
     assert len(wanted) == len(names) == 17
     for name, offset in wanted.items():
         assert names[offset // 4].endswith(name)
 
 
-def test_wrong_hardware_is_refused():
+def test_wrong_hardware_is_rejected():
     with pytest.raises(ValueError, match="one of moderato, liteeth"):
         SimSoC(SimConfig(nic="e1000"))
     with pytest.raises(ValueError, match="a power of two"):
@@ -79,7 +79,7 @@ def test_device_tree_passes_the_kernels_binding(slots, tmp_path):
 
 
 def complaints(source: str, folder) -> list[str]:
-    """What the kernel's binding says about the MACs in a device tree source."""
+    """Errors of the kernel's binding about the MACs in a device tree source."""
     schemas, blob = folder / "bindings" / "net", folder / "test.dtb"
     schemas.mkdir(parents=True, exist_ok=True)
     for name in "litex,liteeth.yaml", "ethernet-controller.yaml", "ethernet-phy.yaml", "mdio.yaml":
@@ -95,7 +95,8 @@ def complaints(source: str, folder) -> list[str]:
 
 
 def test_one_evaluation_a_cycle_is_enough(lab):
-    """It is not, where combinational logic has a loop, as in LiteEth's usual Verilog (`sim_soc.py`)."""
+    """It would not be if the logic had a combinational loop, like LiteEth's usual Verilog
+    (`sim_soc.py`)."""
     asked = Trial(LITEETH, 64, 20, 20, 100)
     commands = json.dumps({"do": "trial", **trial.request(asked, lab.sys_clk_hz)}) + "\n"
     once, fully = (
@@ -125,7 +126,7 @@ def test_one_evaluation_a_cycle_is_enough(lab):
 # Trials -------------------------------------------------------------------------------------------
 
 
-def test_no_frame_is_harmed_and_every_one_is_accounted_for(light, overload):
+def test_every_frame_is_intact_and_counted(light, overload):
     for result in light, overload:
         assert result.problems == []  # also: /proc/interrupts equals the hardware's counts
         for port in result.ports:
@@ -140,7 +141,7 @@ def test_light_load_is_forwarded_whole(light):
 
 
 def test_interrupt_for_each_frame_received_and_sent(light):
-    """Fewer only where one run of the handler serves both directions."""
+    """Fewer only if one call of the handler serves both directions."""
     frames = light.total("received") + light.total("forwarded")
     assert light.total("rx_interrupts") == light.total("received")
     assert 0.9 * frames <= light.total("rx_interrupts") + light.total("tx_interrupts") <= frames
@@ -149,7 +150,7 @@ def test_interrupt_for_each_frame_received_and_sent(light):
 def test_overload_ends_in_livelock(overload):
     assert overload.total("fps") == 0
     assert overload.total("dropped_at_ring") > 0
-    assert overload.total("forwarded") > 0  # what the backlog held, after the load
+    assert overload.total("forwarded") > 0  # frames from the backlog, after the load
 
 
 # Command line -------------------------------------------------------------------------------------

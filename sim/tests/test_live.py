@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato live`: hosts that the kernel makes, a simulator that pretends; recordings and their faults.
+"""`moderato live`: hosts made by the kernel, a fake simulator; recordings and damaged ones.
 
-Tests that need network namespaces make their own, and are skipped where the kernel does not permit them.
+Tests that need network namespaces are skipped if the kernel does not permit them.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ from moderato.sim.lab.run import console
 from moderato.sim.lab.show.errors import LabError
 from moderato.toolchain.project import ROOT
 
-WAIT = 20  # seconds in which something has to happen
+WAIT = 20  # seconds before a test fails
 
 
 # Recordings ---------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ WHOLE = made_up((10, 0, b"frame"), (12, 1, b"keys"), (13, 3, b"fcs_"), (20, 4, b
 
 @pytest.fixture
 def read(tmp_path):
-    """read(octets of a recording) → what recording.read() makes of them."""
+    """read(octets of a recording) → the result of recording.read()."""
 
     def run(octets):
         (tmp_path / "session").write_bytes(octets)
@@ -72,15 +72,15 @@ def test_a_recording(read):
     assert read(made_up((9, 5, LOAD))).inputs == 1
 
 
-def test_a_recording_that_ends_while_a_frame_leaves(read):
-    """A word of it has begun, and its last bit is still to come."""
+def test_a_recording_that_ends_during_a_frame(read):
+    """The frame's record has the cycle of its last bit, after the end."""
     found = read(made_up((10, 0, b"frame"), (52, 3, b"fcs_"), (20, 4, b'{"end_cycle": 20}')))
     assert found.end == 20 and found.report
 
 
 @pytest.mark.parametrize("cut, end, inputs", [(1, 13, 2), (26, 13, 2), (45, 12, 2), (60, 10, 1)])
-def test_a_recording_that_was_cut(read, cut, end, inputs):
-    """What is whole of it counts; a command has to say that this is enough."""
+def test_a_truncated_recording(read, cut, end, inputs):
+    """Its complete records count, but only for a command that accepts a truncated recording."""
     found = read(WHOLE[:-cut])
     assert (found.end, found.inputs, found.report) == (end, inputs, None)
     with pytest.raises(
@@ -92,7 +92,7 @@ def test_a_recording_that_was_cut(read, cut, end, inputs):
 
 
 def test_a_recording_without_a_cycle(read):
-    """Its first one never came: it ends before that."""
+    """Its end is before its first cycle."""
     found = read(made_up((6, 4, b'{"end_cycle": 6}')))
     assert (found.start, found.end) == (7, 6)
     for until in (None, 6):
@@ -125,7 +125,7 @@ def test_a_recording_without_a_cycle(read):
         (made_up((10, 0, b""))[:-6] + struct.pack("<HI", 256, 0), "a record of port 256 after cycle 7"),
     ],
 )
-def test_what_is_no_recording(read, octets, says):
+def test_files_that_are_no_recordings(read, octets, says):
     with pytest.raises(LabError, match=says) as raised:
         read(octets)
     assert "\n" not in str(raised.value)
@@ -140,7 +140,7 @@ def test_what_is_no_recording(read, octets, says):
         (live.Request(until=6, begin=5), "--until 6 lies before the beginning"),
     ],
 )
-def test_cycles_that_a_recording_has_not(read, request_, says):
+def test_cycles_outside_of_the_recording(read, request_, says):
     with pytest.raises(LabError, match=says):
         live._until(read(WHOLE), request_)
 
@@ -151,7 +151,7 @@ RECORDS = ((9, 5, LOAD), (10, 0, b"frame"), (12, 1, b"keys"), (13, 3, b"fcs_"), 
 
 
 def header(number: int) -> dict:
-    """Of one of two boxes."""
+    """The header for one of two boxes."""
     request = live.Request("napi", None, boxes=2)
     ready = SimpleNamespace(conditions=CONDITIONS)
     return json.loads(json.dumps(live.about(request, ready, number)))
@@ -159,7 +159,7 @@ def header(number: int) -> dict:
 
 @pytest.fixture
 def refusal(tmp_path, monkeypatch):
-    """refusal(octets of a recording of box 0) → what its replay says; PLAYED if it gets to play."""
+    """refusal(octets of a recording of box 0) → its replay's error; PLAYED if the replay starts."""
     ready = SimpleNamespace(conditions=CONDITIONS, machine=SimpleNamespace(sys_clk_hz=100_000_000))
 
     def play(_):
@@ -171,7 +171,7 @@ def refusal(tmp_path, monkeypatch):
 
     def replay(octets: bytes) -> str:
         (tmp_path / "session").write_bytes(octets)
-        with pytest.raises(LabError) as raised:  # never another one
+        with pytest.raises(LabError) as raised:  # never another exception
             live.replay(tmp_path / "session", live.Request())
         return str(raised.value)
 
@@ -183,7 +183,7 @@ OTHER = "on another machine (this one "
 ODD = (None, True, -1, 0, 1.0, 1e400, 1 << 70, "", "odd", [], [1], ["a"], {}, {"a": 1})
 
 
-# Where none of these is right.
+# Values that are wrong everywhere.
 ALWAYS = {
     ("conditions", "machine"),
     ("conditions", "checkpoint"),
@@ -194,7 +194,7 @@ ALWAYS = {
 
 
 def places(value, path=()):
-    """The way to each value inside one that JSON has."""
+    """The path to each value inside of a JSON value."""
     yield path
     for key in value if isinstance(value, dict) else ():
         yield from places(value[key], (*path, key))
@@ -204,7 +204,7 @@ NOTHING = object()
 
 
 def changed(path, value=NOTHING):
-    """A header with another value at a place, or without it."""
+    """A header with another value at a path, or without that value."""
     if not path:
         return {} if value is NOTHING else value
     made = inner = header(0)
@@ -218,8 +218,8 @@ def changed(path, value=NOTHING):
 
 @pytest.mark.parametrize("path", list(places(header(0))), ids=".".join)
 def test_a_header_with_another_value(refusal, path):
-    """The replay rejects anything that this commit does not know, in one line, before it builds
-    anything."""
+    """The replay rejects, in one line and before a build, each value that this commit does not
+    support."""
     assert refusal(made_up(*RECORDS, about=header(0))) == PLAYED
     assert "\n" not in refusal(made_up(*RECORDS, about=changed(path)))
     for value in ODD:
@@ -248,14 +248,14 @@ def test_a_header_with_another_value(refusal, path):
         ("conditions", {}, "is machine 0123456789ab, not None"),
     ],
 )
-def test_a_header_that_only_another_commit_knows(refusal, path, value, says):
+def test_a_header_of_another_commit(refusal, path, value, says):
     said = refusal(made_up(*RECORDS, about=changed(path.split("."), value)))
     assert OTHER + says in said and said.endswith("; check that commit out and play it there")
 
 
 def test_a_recording_with_any_damage(refusal):
-    """An octet is another one, some are missing, or some are there twice: it plays, or a line says
-    why not. The simulator compares what plays."""
+    """An octet is changed, or some are missing or duplicated: the recording is replayed or rejected. The
+    simulator checks what is replayed."""
     whole, chance = made_up(*RECORDS, about=header(0)), random.Random(2544)
     said = set()
     for _ in range(3000):
@@ -278,7 +278,7 @@ def test_a_recording_with_any_damage(refusal):
 
 @pytest.fixture
 def beside():
-    """Hosts, if the kernel lets us have them."""
+    """Hosts, if the kernel permits them."""
     namespaces.need()
     with hosts.made() as made:
         yield made
@@ -307,7 +307,7 @@ def test_hosts_have_their_addresses(beside, tmp_path):
     assert "box1" in entered and "box0" not in entered
 
 
-def test_frames_of_a_host_come_out_of_its_device(beside):
+def test_frames_of_a_host_leave_its_device(beside):
     """A host asks for the router's address before it sends."""
     command = [
         sys.executable,
@@ -326,7 +326,7 @@ def test_frames_of_a_host_come_out_of_its_device(beside):
 
 
 def test_a_command_s_status_and_its_children(beside, tmp_path):
-    """Nothing that a command has started is left when it ends, or is killed."""
+    """No process that a command has started remains when the command ends or is killed."""
     assert beside.start("exit 7").wait(WAIT) == 7
     for end in ("exit 0", "sleep 100"):
         started = beside.start(f"sleep 98765.4321 & echo on > {tmp_path}/on; {end}")
@@ -361,8 +361,8 @@ wait
 """
 
 
-def test_a_command_that_is_killed_as_it_is_forked(beside, tmp_path, monkeypatch):
-    """Between its fork and its prctl, in which this `unshare` is slow."""
+def test_a_command_that_is_killed_after_its_fork(beside, tmp_path, monkeypatch):
+    """Between fork and prctl; a slow `unshare` makes this interval long."""
     (tmp_path / "unshare").write_text(UNSHARE)
     (tmp_path / "unshare").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -387,8 +387,8 @@ with hosts.made() as made:
 """
 
 
-def test_nothing_is_left_of_who_is_killed(beside):
-    """Two at once, of which one is killed."""
+def test_no_process_of_a_killed_session_remains(beside):
+    """Two sessions, of which one is killed."""
     process = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True)
     assert int(process.stdout.readline()) != os.fstat(beside.namespaces[0]).st_ino
     until(lambda: running("98765.1234"))
@@ -404,7 +404,7 @@ def test_nothing_is_left_of_who_is_killed(beside):
         (errno.ENOSPC, "no network namespace can be made: No space left on device"),
     ],
 )
-def test_a_kernel_that_refuses_namespaces(monkeypatch, number, says):
+def test_a_kernel_that_rejects_namespaces(monkeypatch, number, says):
     monkeypatch.setattr(hosts, "_call", refusing(number))
     with pytest.raises(LabError, match=says), hosts.made():
         pass
@@ -439,12 +439,12 @@ def test_no_iproute2(monkeypatch, beside):
         pass
 
 
-# Sessions of a simulator that pretends ------------------------------------------------------------
+# Sessions of a fake simulator ---------------------------------------------------------------------
 
 
 @pytest.fixture
 def lab(machine, tmp_path, monkeypatch):
-    """`moderato live` with the pretended machine."""
+    """`moderato live` with the fake machine."""
     (tmp_path / "busybox").write_text("busybox")
     monkeypatch.setattr(console.userspace, "busybox", lambda console: tmp_path / "busybox")
     monkeypatch.setattr(live, "machine", lambda *_: machine)
@@ -453,7 +453,7 @@ def lab(machine, tmp_path, monkeypatch):
 
 
 def test_a_command_and_its_replay(lab, beside, tmp_path, capfd):
-    """Standard output is the command's; a session and its replay have the same report."""
+    """Only the command uses standard output; a session and its replay have the same report."""
     assert (
         lab("--variant", "napi", "--record", "session", "--json", "a.json", "-c", "echo said; exit 7")
         == 7
@@ -471,8 +471,8 @@ def test_a_command_and_its_replay(lab, beside, tmp_path, capfd):
     assert set(first) == set(documented())
 
 
-def test_a_reader_that_leaves(lab, beside, tmp_path, monkeypatch, capfd):
-    """The session continues, and what was written is named without it."""
+def test_reader_that_closes_its_pipe(lab, beside, tmp_path, monkeypatch, capfd):
+    """The session continues, and its file is not among the written ones that are named."""
     monkeypatch.setenv("FAKE_UNREAD", "capture")
     assert lab("--record", "session", "--capture", "lost", "-c", "exit 7") == 7
     said = capfd.readouterr().err.splitlines()
@@ -483,8 +483,8 @@ def test_a_reader_that_leaves(lab, beside, tmp_path, monkeypatch, capfd):
 @pytest.mark.parametrize(
     "words", ["--record pipe -c true", "--capture pipe -c true", "--replay session --capture pipe"]
 )
-def test_a_reader_that_comes_later(lab, beside, tmp_path, capfd, words):
-    """Nothing begins before, and a line says so."""
+def test_reader_that_opens_its_pipe_late(lab, beside, tmp_path, capfd, words):
+    """The session starts after that, and a line about the wait is printed."""
     lab("--record", "session", "-c", "true")
     os.mkfifo("pipe")
     begun, read, said = [], [], ""
@@ -508,8 +508,8 @@ def test_a_reader_that_comes_later(lab, beside, tmp_path, capfd, words):
     assert read[0].startswith(b"ModeLive") == words.startswith("--record")
 
 
-def test_a_session_that_is_stopped_is_whole(lab, beside, tmp_path, capfd):
-    """Ctrl-C, as ping's users end it: what there is is written, and nothing is cut short."""
+def test_a_stopped_session_is_complete(lab, beside, tmp_path, capfd):
+    """Ctrl-C, with which users end ping: all files are complete."""
     with meanwhile(os.getpid(), signal.SIGINT) as begun:
         assert (
             lab(
@@ -532,7 +532,7 @@ def test_a_session_that_is_stopped_is_whole(lab, beside, tmp_path, capfd):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_session_that_is_stopped_again_ends_at_once(lab, beside, tmp_path, monkeypatch, capfd, number):
-    """A second signal, while the box is waited for: what it would still write is given up."""
+    """A second signal while the lab waits for the box: it no longer waits for its files."""
 
     def over(*_):
         signal.raise_signal(number)
@@ -549,8 +549,8 @@ def test_a_session_that_is_stopped_again_ends_at_once(lab, beside, tmp_path, mon
     assert signal.getsignal(number) == signal.SIG_IGN  # a third one does not disturb the exit
 
 
-def test_a_signal_that_was_ignored_stays_so(lab, beside, tmp_path, monkeypatch):
-    """As nohup has it, also while a session ends."""
+def test_ignored_signals_stay_ignored(lab, beside, tmp_path, monkeypatch):
+    """As under nohup, also while a session ends."""
 
     def over(*_):
         signal.raise_signal(signal.SIGHUP)
@@ -563,8 +563,8 @@ def test_a_signal_that_was_ignored_stays_so(lab, beside, tmp_path, monkeypatch):
     assert json.loads((tmp_path / "a.json").read_text())["ports"]
 
 
-def test_a_session_that_is_stopped_as_it_begins(lab, beside, tmp_path, monkeypatch, capfd):
-    """Before there is a command."""
+def test_a_session_that_is_stopped_at_its_start(lab, beside, tmp_path, monkeypatch, capfd):
+    """Before the command starts."""
 
     def start(*_):
         raise KeyboardInterrupt
@@ -576,7 +576,7 @@ def test_a_session_that_is_stopped_as_it_begins(lab, beside, tmp_path, monkeypat
 
 
 def test_an_end_before_the_beginning(lab, beside, tmp_path, capsys):
-    """Of a session, which begins where its checkpoint is, and of its replay."""
+    """For a session, which begins at its checkpoint's cycle, and for its replay."""
     assert lab("--until", "5", "-c", "touch ran") == 1
     said = capsys.readouterr().err.splitlines()[-1]
     assert "--until 5 lies before the beginning: the session begins at cycle " in said
@@ -587,7 +587,7 @@ def test_an_end_before_the_beginning(lab, beside, tmp_path, capsys):
     assert "--until 5 lies before the beginning" in capsys.readouterr().err
 
 
-def test_a_result_on_standard_output_stands_alone(lab, beside, capfd):
+def test_a_result_has_standard_output_alone(lab, beside, capfd):
     """The command's output goes to standard error, as tables do."""
     assert lab("--record", "session", "--json", "-", "-c", "echo said; echo wrong >&2; exit 7") == 7
     shown = capfd.readouterr()
@@ -598,7 +598,7 @@ def test_a_result_on_standard_output_stands_alone(lab, beside, capfd):
 
 
 def documented() -> list[str]:
-    """The names of the first level in docs/live.md's list of fields, but for `simulation`."""
+    """The top-level names in docs/live.md's list of fields, without `simulation`."""
     text = (ROOT / "docs/live.md").read_text().partition("The fields of `--json`")[2]
     lines = re.search(r"(?<=\n\n)(    .+\n)+", text)[0].splitlines()
     named = " ".join(line.strip().partition("   ")[0] for line in lines)
@@ -622,7 +622,7 @@ def test_a_replay_that_differs_fails(lab, beside, monkeypatch, capsys):
         ('"harts', "on another machine (this one describes it in another way)"),
     ],
 )
-def test_a_recording_of_another_machine_is_refused(lab, beside, tmp_path, capsys, word, says):
+def test_a_recording_of_another_machine_is_rejected(lab, beside, tmp_path, capsys, word, says):
     lab("--record", "session", "-c", "true")
     octets = (tmp_path / "session").read_bytes()
     at = octets.index(word.encode()) + len(word)
@@ -660,7 +660,7 @@ def test_a_guest_that_powers_off_ends_the_command(lab, beside, monkeypatch, caps
     until(lambda: not running("98765.5"))
 
 
-def test_the_console_gets_the_hosts(lab, beside, monkeypatch, capsys):
+def test_the_console_has_the_hosts(lab, beside, monkeypatch, capsys):
     started = []
     monkeypatch.setattr(live.os, "execv", lambda program, words: started.append(words) or 0)
     lab("--variant", "napi", "--record", "session")
@@ -672,9 +672,9 @@ def test_the_console_gets_the_hosts(lab, beside, monkeypatch, capsys):
     assert f"198.19.0.2: nsenter --net=/proc/{os.getpid()}/fd/" in greeting or "--user" in greeting
 
 
-def test_a_window_is_the_simulator_s(lab, beside, monkeypatch, capsys):
+def test_the_simulator_gets_the_window(lab, beside, monkeypatch, capsys):
     """The simulator gets the descriptor in a session with a command, at the console, and in a replay. It
-    gets the guest's functions from a file without a name."""
+    reads the guest's functions from a file without a name."""
     address, at_console = "the window, for a browser on this machine: http://127.0.0.1:", []
     function = live.symbols.Symbol(0xC0001000, 16, "schedule")
     monkeypatch.setattr(live.symbols, "of_guest", lambda _: [function])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Live sessions of the whole: hosts of this machine, Linux on the simulated SoC, and replays."""
+"""Live sessions of the whole system: hosts on this machine, Linux on the simulated SoC, and replays."""
 
 import contextlib
 import hashlib
@@ -54,14 +54,14 @@ OCTETS = 90_000
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """run(words of `moderato live`) → its status, in a folder of its own."""
+    """run(words of `moderato live`) → its exit status, in a folder of its own."""
     namespaces.need()
     monkeypatch.chdir(tmp_path)
     return lambda *words: cli.main(["live", *words])
 
 
 def reports(folder) -> list[dict]:
-    """Of a session and its replay, without what the host's time is in."""
+    """The reports of a session and of its replay, without values that depend on the host's time."""
     found = [json.loads((folder / name).read_text()) for name in ("session.json", "replay.json")]
     for each in found:
         assert each.pop("simulation")["cycles_per_second"] > 0
@@ -69,7 +69,7 @@ def reports(folder) -> list[dict]:
 
 
 def test_ping_and_its_replay(run, tmp_path, capfd):
-    """The box answers, and forwards; what was recorded happens again, in each of its cycles."""
+    """The box answers, and forwards; a replay repeats all outputs in the same cycles."""
     (tmp_path / "ping.py").write_text(PING)
     assert (
         run(
@@ -106,8 +106,8 @@ def test_ping_and_its_replay(run, tmp_path, capfd):
     assert sum(cycles) == session["end_cycle"] - middle
 
 
-def test_a_shell_for_who_connects(run, tmp_path, capfd):
-    """One after the other."""
+def test_a_shell_for_each_connection(run, tmp_path, capfd):
+    """Two connections, one after the other."""
     (tmp_path / "shell.py").write_text(SHELL)
     assert run("--variant", "napi", "-c", f"{sys.executable} shell.py") == 0
     assert capfd.readouterr().out.splitlines() == ["['riscv32']", "['1', '42']"]
@@ -115,7 +115,7 @@ def test_a_shell_for_who_connects(run, tmp_path, capfd):
 
 @pytest.mark.slow
 def test_a_file_while_the_strategy_changes(run, tmp_path, capfd):
-    """Over TCP through the box, between two hosts' own stacks; then all of it again."""
+    """Over TCP through the box, between two hosts' own stacks; then its replay."""
     octets = b"".join(hashlib.sha256(str(n).encode()).digest() for n in range(OCTETS // 32))
     (tmp_path / "serve.py").write_text(SERVE)
     (tmp_path / "send.py").write_text(SEND)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A trial of `offload`: its flows are the hardware's before it begins."""
+"""A trial of `offload`: the hardware has its flows before it begins."""
 
 from moderato.sim.lab.measure import trial
 from moderato.sim.lab.measure.results import Trial
@@ -11,7 +11,7 @@ from moderato.soc.linux import kernel
 
 
 def test_the_cpu_sees_no_frame():
-    """At the line rate of both ports, in the shortest frames; each leaves at once."""
+    """At the line rate of both ports, with the shortest frames, of which none is lost."""
     lab = machine(system=System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP)))
     ready = state.ready(lab, "offload")
     result = trial.run(Trial("offload", 64, 100.0, 1000, 100), ready, lambda done: None)

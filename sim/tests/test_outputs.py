@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Results go where their paths say, and take the place of nothing that is somebody else's."""
+"""Results are written to their paths, and never replace other files of the user."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ def test_links_are_followed(tmp_path):
     assert link.is_symlink() and real.read_text() == "new"
 
 
-def test_a_link_to_nothing_yet(tmp_path):
+def test_a_dangling_link(tmp_path):
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "to come")
     write(link, "new")
@@ -49,7 +49,7 @@ def test_a_link_to_nothing_yet(tmp_path):
 
 
 def test_each_of_two_boxes_has_a_file(tmp_path):
-    """Beside one that is regular, never in a folder of devices."""
+    """Next to the first one if that is regular, but never in a folder of devices."""
     pipe, link = tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)
     link.symlink_to(os.devnull)
@@ -74,7 +74,7 @@ def test_a_pipe_is_written_to(tmp_path):
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_by_any_name(tmp_path, name):
-    """What was printed before stays, also in a regular file; no link of the system is replaced."""
+    """Earlier output stays, also in a regular file; no link of the system is replaced."""
     program = (
         "import sys\nfrom pathlib import Path\n"
         "from moderato.sim.lab.show import outputs\n"
@@ -87,7 +87,7 @@ def test_standard_output_by_any_name(tmp_path, name):
     assert os.path.islink("/dev/stdout")
 
 
-def test_json_to_standard_output_stands_alone(lab, capfd):
+def test_json_has_standard_output_alone(lab, capfd):
     assert lab("--json", "-") == 0
     output = capfd.readouterr()
     assert json.loads(output.out)[0]["variant"] == "napi"
@@ -99,7 +99,7 @@ def test_what_was_written_is_named(lab, tmp_path, capfd):
     assert f"moderato: wrote {tmp_path}/out.json" in capfd.readouterr().err
 
 
-def test_folder_of_somebody_else_is_refused(lab, tmp_path, capfd):
+def test_folder_with_other_files_is_rejected(lab, tmp_path, capfd):
     mine = tmp_path / "napi-64-100percent-100mbps" / "notes.txt"
     mine.parent.mkdir()
     mine.write_text("mine")
@@ -108,7 +108,7 @@ def test_folder_of_somebody_else_is_refused(lab, tmp_path, capfd):
     assert mine.read_text() == "mine"
 
 
-def test_a_file_that_comes_while_a_folder_is_made_stays(tmp_path):
+def test_a_file_that_appears_while_a_folder_is_written_stays(tmp_path):
     folder = tmp_path / "folder"
     with pytest.raises(UsageError), outputs.replacing_folder(folder, ["*.pcap"]) as made:
         (made / "a.pcap").touch()
@@ -126,16 +126,16 @@ def test_two_loads_have_two_folders(lab, tmp_path):
 
 
 def test_names_of_any_octets(lab, tmp_path):
-    """Of a folder that the simulator writes to, and of JSON."""
+    """For a folder that the simulator writes, and for JSON."""
     folder, json = (os.path.join(os.fsencode(tmp_path), name) for name in (b"\xff dir", b"\xe9 json"))
     assert lab("--pcap", os.fsdecode(folder), "--json", os.fsdecode(json)) == 0
     assert os.listdir(folder) == [b"napi-64-100percent-100mbps"] and os.path.getsize(json)
 
 
-def test_a_command_s_octets_go_to_the_guest_and_back(machine, monkeypatch, capfdbinary):
-    """What is no UTF-8 is neither refused nor exchanged, in the command or in what it prints."""
+def test_octets_of_a_command_are_not_changed(machine, monkeypatch, capfdbinary):
+    """Octets that are not UTF-8 are neither rejected nor changed, in the command and in its output."""
     monkeypatch.setattr(shell, "machine", lambda *_, **__: machine)
-    monkeypatch.setattr(shell, "package", lambda nic: machine.driver)  # else busybox is built for it
+    monkeypatch.setattr(shell, "package", lambda nic: machine.driver)  # without building busybox
     command, given = os.fsdecode(b"echo \xff\xc3\xa9\xc3"), []
     call = Session.call
 
@@ -144,7 +144,7 @@ def test_a_command_s_octets_go_to_the_guest_and_back(machine, monkeypatch, capfd
             given.append(Path(fields["file"]).read_bytes())
         reply = call(session, do, **fields)
         if "printed" in reply:
-            mark = f"@{hashlib.sha256(given[-1]).hexdigest()[:16]}@"  # as Session.run() has it
+            mark = f"@{hashlib.sha256(given[-1]).hexdigest()[:16]}@"  # as in Session.run()
             reply["printed"] = (b"\xff\xc3\xa9\xc3\r\n" + mark.encode()).hex()
         return reply
 
@@ -155,7 +155,7 @@ def test_a_command_s_octets_go_to_the_guest_and_back(machine, monkeypatch, capfd
 
 
 def test_an_error_has_a_line_of_its_own(capsys, monkeypatch):
-    """On a terminal, what the guest was printing when it powered off ends first."""
+    """On a terminal, the guest's last, incomplete line is ended first."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     with pytest.raises(RuntimeError), GuestOutput(100_000_000) as output:
         output.show("Power do", 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The profiler and the timeline on the real SoC: exact, and of no influence."""
+"""The profiler and the timeline on the real SoC: exact, and without an effect on the guest."""
 
 import functools
 import json
@@ -58,8 +58,8 @@ def ignore(_):
 
 
 @pytest.mark.parametrize("variant", [pytest.param("original", marks=pytest.mark.slow), "napi-tx-128"])
-def test_a_trial_does_not_notice(lab, variant, tmp_path):
-    """Same cycles, same report, also of what followed; the sum is the window's length."""
+def test_profile_does_not_affect_a_trial(lab, variant, tmp_path):
+    """Cycles and report are equal, also after the trial; the sum is the window's length."""
     asked = Trial(variant, 64, 100, 100, 100)
     request = trial.request(asked, lab.sys_clk_hz)
     symbols.write(guest(variant), tmp_path / "symbols")
@@ -77,11 +77,11 @@ def test_a_trial_does_not_notice(lab, variant, tmp_path):
     length = window["end_cycle"] - window["start_cycle"]
     assert sum(row.cycles for row in rows) == charged["harts"][0]["cycles"] == length > 10_000
     assert [sum(row.causes["idle"] for row in rows)] == window["idle_cycles"]
-    assert charged["harts"][0]["lost"] < 20  # frames that were there at the start, and no more
+    assert charged["harts"][0]["lost"] < 20  # at most the frames that were in progress at the start
 
 
 def test_a_guest_that_sleeps(lab, tmp_path):
-    """Cycles that are passed over are charged as if they were not."""
+    """Skipped cycles are charged as if they had been simulated."""
     symbols.write(guest("napi-tx-128"), tmp_path / "symbols")
     commands = "".join(
         json.dumps(command) + "\n"
@@ -124,8 +124,8 @@ def test_a_guest_that_sleeps(lab, tmp_path):
 
 
 @pytest.mark.parametrize("variant", ["original", "napi-tx-off"])
-def test_calls_are_counted_as_the_hardware_counts(lab, variant, tmp_path):
-    """Of a whole trial, in which interrupts and calls nest as they come."""
+def test_calls_agree_with_the_hardwares_counts(lab, variant, tmp_path):
+    """For a whole trial, with all its nested interrupts and calls."""
     asked = Trial(variant, 64, 10, 100, 100)
     symbols.write(guest(variant), tmp_path / "symbols")
     with state.ready(lab, variant).open() as session:
@@ -154,7 +154,7 @@ def test_idle_cycles_are_those_of_the_report():
 
 
 def test_a_function_of_known_cost(lab, tmp_path):
-    """What 2000 loops more cost by the clock, the profiler charges to the function that loops."""
+    """The clock's difference for 2000 more loops is charged to the function with the loop."""
     base = memory_map(lab.soc).sbi
     firmware.link(
         tmp_path / "cost",
@@ -179,7 +179,7 @@ def test_a_function_of_known_cost(lab, tmp_path):
     assert [found.total() for found in charged] == clock
     assert set(charged[3]) == {"put", "measure", "spin"}
     more = charged[3]["spin"] - charged[2]["spin"]
-    assert more == clock[3] - clock[2] and more >= 2 * 2000  # two instructions a loop
+    assert more == clock[3] - clock[2] and more >= 2 * 2000  # two instructions per loop
     for function in "put", "measure":
         assert charged[3][function] == charged[2][function]
 
@@ -188,7 +188,7 @@ def test_a_function_of_known_cost(lab, tmp_path):
 
 
 def test_every_function_of_a_term_exists(lab):
-    """One that the kernel renames would silently count for its caller."""
+    """If the kernel renames one, its cycles would count for its caller without notice."""
     build = kernel(lab.soc["cpu"]["harts"])
     (liteeth,) = Path(build.build, "drivers/net/ethernet/litex").glob("litex_liteeth.ko")
     known = {
@@ -228,7 +228,7 @@ def test_every_cycle_has_one_term(variant):
     assert by_term[terms.OTHER].total() < cycles / 1000
     for name in "T_CS", "T_RX", "T_SKB":
         assert by_term[name].total() > cycles / 200
-    assert by_term["T_COPY"].total() == 0  # frames are moved by DMA
+    assert by_term["T_COPY"].total() == 0  # DMA moves the frames
     assert attribution.as_json(found)["window"]["cycles"] == cycles
 
 
@@ -248,7 +248,7 @@ def enabled(found):
 
 
 def test_callers_are_those_of_the_kernel():
-    """A chain that the source shows: from the trap to the driver, from the poll to the wire."""
+    """Chains that the kernel's source has: from the trap to the driver, from the poll to the wire."""
     paths = {row.functions for row in profiled("napi").stacks}
     chains = [
         ("handle_exception", "do_irq", "handle_riscv_irq", "riscv_intc_irq"),
@@ -347,7 +347,7 @@ def test_arrows_join_a_frame_s_entry_and_exit():
 
 @pytest.mark.parametrize("variant", ["original", "napi"])
 def test_frames_that_wait(variant):
-    """Everywhere some, never fewer than none, in the end none."""
+    """Each place has waiting frames at some time, never a negative number, and none at the end."""
     counters = {
         name: [packet.track_event.counter_value for packet in packets]
         for name, packets in tracks(variant).items()
@@ -363,7 +363,7 @@ def test_frames_that_wait(variant):
     }
     for name, values in counters.items():
         assert min(values) == values[-1] == 0 < max(values), name
-    # 16 came to each port while the first was being forwarded.
+    # 16 arrived at each port while the first was being forwarded.
     assert max(counters["Frames that wait/in the Rx rings"]) > 16
 
 
@@ -380,7 +380,7 @@ def test_slices_nest_and_time_goes_on():
 
 
 def test_calls_of_the_driver_lie_between_the_wires():
-    """A frame is complete in the ring before the poll ends in which the driver takes it."""
+    """A frame is complete in the ring before the end of the poll in which the driver receives it."""
     (calls,), events = burst("napi").calls, burst("napi").events
     polls = [call for call in calls if call.stack[-1] == "moderato_napi_poll"]
     completed = [event.time for event in events if event.name == "rx_completed"]

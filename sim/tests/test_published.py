@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato results` with a short plan on a pretended simulator: whole, stopped, rejected."""
+"""`moderato results` with a short plan on a fake simulator: complete, stopped, rejected."""
 
 import json
 import os
@@ -28,7 +28,7 @@ PLAN = (
     Step(1, "rfc2544 --results {trials} --test burst --variant napi --frame-size 64"),
 )
 STUDIES = {"rfc2544": PLAN}
-TORN = 3  # trials that a stopped run has
+TORN = 3  # number of trials when a run is stopped
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def docs(tmp_path):
 
 @pytest.fixture
 def clean(monkeypatch, machine):
-    """A clone without changes, on the pretended machine."""
+    """A clone without changes, with the fake machine."""
     monkeypatch.setattr(project, "uncommitted", list)
     monkeypatch.setattr(project, "version", lambda: COMMIT)
     for module in matrix, published:
@@ -50,7 +50,7 @@ def clean(monkeypatch, machine):
 
 
 def put_profiles():
-    """Of the real machine: the pretended one has no functions to be profiled."""
+    """Profiles of the real machine: the fake one has no functions."""
     profiles = published.run_folder(COMMIT) / published.PROFILES
     profiles.mkdir(parents=True)
     shutil.copy(ROOT / "docs/data/profiles/napi.json", profiles)
@@ -64,7 +64,7 @@ def files(docs: Path) -> set[str]:
     return {str(path.relative_to(docs)) for path in docs.rglob("*") if path.is_file()}
 
 
-def test_docs_are_made_anew(clean, docs, machine, capsys):
+def test_results_replace_the_files_of_docs(clean, docs, machine, capsys):
     assert published.results(STUDIES, docs) == 0
     assert files(docs) >= {
         "data/rfc2544.jsonl.gz",
@@ -73,7 +73,7 @@ def test_docs_are_made_anew(clean, docs, machine, capsys):
         "tables.md",
         "figures/figure-4.svg",
     }
-    # Timelines are large, and made again in seconds: only the run's own page has them.
+    # Timelines are large, and take seconds to make: only the run's report has them.
     assert not any(name.endswith(".pftrace") for name in files(docs))
     assert "burst.pftrace" in (published.run_folder(COMMIT) / "report.html").read_text()
     records = store.read(docs / "data/rfc2544.jsonl.gz").values()
@@ -85,7 +85,7 @@ def test_docs_are_made_anew(clean, docs, machine, capsys):
     assert "Throughput" not in output.out  # the tables are in log.txt
     assert "Throughput" in (published.run_folder(COMMIT) / "log.txt").read_text()
 
-    # Once more: the same files, and no simulation.
+    # Again: the same files, and no simulation.
     before = {name: (docs / name).read_bytes() for name in files(docs)}
     journal = machine.simulator.parent / "journal"
     simulations = journal.read_text()
@@ -95,7 +95,7 @@ def test_docs_are_made_anew(clean, docs, machine, capsys):
 
 
 def test_one_study_leaves_the_others(clean, docs, machine, capsys):
-    """Records of another commit's study stay, and are in the report."""
+    """Records of another commit's studies stay, and are in the report."""
     published.results(STUDIES, docs)
     before = {name: (docs / name).read_bytes() for name in files(docs)}
     several = made_up.drive(tests.throughput(tests.Cell("napi", 64, 100, 1.0), [0.5]))
@@ -125,11 +125,11 @@ def test_one_study_leaves_the_others(clean, docs, machine, capsys):
     assert after.keys() - before.keys() == {"data/harts.jsonl.gz"}
     assert {name for name in before if before[name] != after[name]} == {"tables.md"}
     assert "pinned" in (docs / "tables.md").read_text()
-    assert "T_RX" in (docs / "tables.md").read_text()  # the profiles that docs have
+    assert "T_RX" in (docs / "tables.md").read_text()  # the profiles in docs
 
 
 def test_a_study_without_records(clean, docs):
-    """Its folder is all that is new."""
+    """Only its folder is new."""
     published.results(STUDIES, docs)
     (docs / "data/forward/versa.json").unlink()
     before = files(docs)
@@ -137,8 +137,8 @@ def test_a_study_without_records(clean, docs):
     assert files(docs) - before == {"data/forward/versa.json"}
 
 
-def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
-    """Ctrl-C while trials are in progress; those that ended are not made again."""
+def test_stopped_run_leaves_docs_and_continues(clean, docs, machine):
+    """Ctrl-C while trials are in progress; finished ones are not repeated."""
     program = (
         "import sys\nfrom pathlib import Path, PosixPath\n"
         "from moderato.toolchain import project\n"
@@ -162,7 +162,7 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
     whole = trials.read_text().splitlines(keepends=True)
     made = (docs / "tables.md").read_text()
 
-    # As if it had been stopped before.
+    # As if an earlier run had been stopped.
     trials.write_text("".join(whole[:TORN]))
     (folder / "done").unlink()
     (docs / "tables.md").write_text("old\n")
@@ -171,7 +171,7 @@ def test_stopped_run_leaves_docs_and_goes_on(clean, docs, machine):
     running = subprocess.Popen(
         words, env={**os.environ, "FAKE_STALL": "1"}, text=True, stderr=subprocess.PIPE
     )
-    while len(journal.read_text().splitlines()) < before + 3:  # two looks at checkpoints
+    while len(journal.read_text().splitlines()) < before + 3:  # two simulators check the checkpoints
         assert running.poll() is None
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
@@ -191,16 +191,16 @@ def keys(trials: Path) -> set[str]:
 
 
 def without_run_time(page: str) -> list[str]:
-    """A page of tables, without the one that has how long trials took."""
+    """The lines of tables.md without the table of durations."""
     return [line for line in page.splitlines() if not line.startswith(("| steady", "| burst"))]
 
 
-# Refused ------------------------------------------------------------------------------------------
+# Rejected -----------------------------------------------------------------------------------------
 
 
-def test_a_changed_file_is_refused(clean, docs, monkeypatch, capsys):
+def test_a_changed_file_is_rejected(clean, docs, monkeypatch, capsys):
     monkeypatch.setattr(project, "uncommitted", lambda: ["gateware/bus/dma.py"])
-    monkeypatch.setattr(published, "run_folder", None)  # nothing is begun
+    monkeypatch.setattr(published, "run_folder", None)  # nothing starts
     assert cli.main(["results", "--yes"]) == 1
     assert "these files differ from it: gateware/bus/dma.py; commit them" in capsys.readouterr().err
 
@@ -238,15 +238,15 @@ def test_a_mixture_is_not_published(docs, tmp_path, changes, says):
     assert files(docs) == {"tables.md"} and (docs / "tables.md").read_text() == "old\n"
 
 
-def test_a_failing_step_publishes_nothing(clean, docs, monkeypatch):
+def test_a_failing_step_replaces_nothing(clean, docs, monkeypatch):
     monkeypatch.setenv("FAKE_CORRUPTED", "2")
     with pytest.raises(LabError, match="ended with status 1: nothing is published"):
         published.results(STUDIES, docs)
     assert files(docs) == {"tables.md"}
 
 
-def test_studies_are_made_of_commands():
-    """Each can run by hand; files appear whole, so an existing name means a finished step."""
+def test_studies_consist_of_commands():
+    """Each can be run by hand. Files are written completely, so an existing file is a finished step."""
     assert tuple(published.STUDIES) == arguments.STUDIES
     steps = [step for plan in published.STUDIES.values() for step in plan]
     for step in steps:

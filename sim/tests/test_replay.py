@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Replay: which frames count as forwarded, by scapy, and what is said of the others."""
+"""Replay: scapy decides which frames count as forwarded; messages explain the others."""
 
 import os
 import struct
@@ -28,7 +28,7 @@ def datagram(ttl=64, payload=b"x" * 50, **ip) -> Ether:
 
 
 def routed(frame: Ether) -> Ether:
-    """What scapy thinks that a router makes of it."""
+    """The frame after a router, by scapy."""
     out = Ether(bytes(frame))
     out.src, out.dst = "02:4d:6f:64:00:01", "02:54:73:74:00:01"
     out[IP].ttl -= 1
@@ -49,7 +49,7 @@ def short(*times) -> list[pcap.Frame]:
         ([[], []], 0),
         ([short(5), []], SLOT),
         ([short(5, 100_005), short(2)], 100_003 + SLOT),  # as captured
-        ([short(5, 30, 40), short(2)], 3 + 3 * SLOT),  # the line takes them one after the other
+        ([short(5, 30, 40), short(2)], 3 + 3 * SLOT),  # the line takes one frame after the other
         ([short(0, 10**9, *[10**9 + 1] * 9)], 10**9 + 10 * SLOT),
         (
             [[], [pcap.Frame(0, bytes(1000)), pcap.Frame(1, bytes(64), b"fcs_")]],
@@ -65,13 +65,13 @@ def test_length_of_a_replay(ports, nanoseconds):
 
 
 def forwarded(entered, left) -> list[bytes]:
-    """Of those that entered port 0, those that left port 1."""
+    """The frames that entered port 0 and left port 1."""
     (found,) = router.forwarded([(0, [*map(bytes, entered)])], [[], left])
     return found
 
 
-def test_each_frame_is_of_one_source():
-    """Of another port before the one where it left, of the first one there; each only once."""
+def test_each_frame_has_one_source():
+    """A frame of another port counts before one of the port where it left; each source counts once."""
     frame, left = bytes(datagram()), bytes(routed(datagram()))
     both = [(0, [frame]), (1, [frame]), (0, [frame])]
     counts = [
@@ -100,7 +100,7 @@ def test_recognises_forwarded_frames():
     ],
 )
 def test_tags_without_a_vlan_are_taken_off(tags):
-    """Linux removes IEEE 802.1Q's priority tags, and forwards the rest."""
+    """Linux removes IEEE 802.1Q's priority tags, and forwards the frames."""
     left = bytes(routed(datagram()))
     assert forwarded([tagged(*tags)], [left]) == [left]
 
@@ -114,7 +114,7 @@ def test_tags_without_a_vlan_are_taken_off(tags):
         [Dot1AD(vlan=5), Dot1Q(vlan=0)],
     ],
 )
-def test_frames_of_a_vlan_are_nobody_s(tags):
+def test_frames_of_a_vlan_have_no_source(tags):
     assert router.packet(tagged(*tags), hops=1) is None
 
 
@@ -131,8 +131,8 @@ def tagged(*tags) -> bytes:
     return bytes(head / packet)
 
 
-def test_a_router_writes_into_options():
-    """Record route: the address by which it sends on (RFC 791)."""
+def test_a_router_changes_options():
+    """Record route: a router writes its own address (RFC 791)."""
     asked = datagram(options=[IPOption_RR(routers=["0.0.0.0"], pointer=4)])
     answer = routed(asked)
     answer[IP].options[0].routers, answer[IP].options[0].pointer = ["198.19.0.1"], 8
@@ -148,10 +148,10 @@ def test_a_router_writes_into_options():
         lambda frame: frame[:-1] + b"\xff",  # payload
         lambda frame: frame[:24] + b"\0\0" + frame[26:],  # header checksum
         lambda frame: frame[:-10],  # too short
-        lambda frame: bytes(datagram()),  # TTL as before
+        lambda frame: bytes(datagram()),  # TTL unchanged
     ],
 )
-def test_harmed_frames_do_not_count(harm):
+def test_damaged_frames_do_not_count(harm):
     assert forwarded([datagram()], [harm(bytes(routed(datagram())))]) == []
 
 
@@ -177,7 +177,7 @@ def test_replies_of_the_router_do_not_count():
 
 
 def test_checksum_of_all_ones_or_zeros():
-    """RFC 1624: a header sum of 0xffff can be written as 0x0000 and the reverse; both hold."""
+    """RFC 1624: a header checksum of 0xffff may also be written as 0x0000, and the other way round."""
     header = bytearray(bytes(datagram()[IP])[:20])
     header[10:12] = b"\0\0"
     total = sum(struct.unpack(">10H", header))
@@ -188,12 +188,12 @@ def test_checksum_of_all_ones_or_zeros():
     assert router.checksum_holds(bytes(header[:10]) + b"\xff\xff" + bytes(header[12:]))
 
 
-# The command, on a simulator that only pretends ------------------------------------------------------
+# The command, with a fake simulator ---------------------------------------------------------------
 
 
 @pytest.fixture
 def lab(machine, monkeypatch, tmp_path):
-    """Plays `frames` of port 0; the exit status."""
+    """Replays `frames` at port 0; returns the exit status."""
     monkeypatch.setattr(replay, "machine", lambda *_, **__: machine)
 
     def run(frames, *words, name=b"in.pcap", out=b"out"):
@@ -225,8 +225,9 @@ def lab(machine, monkeypatch, tmp_path):
     return run
 
 
-def test_frames_closer_than_the_line_lets_them(lab, monkeypatch, capsys):
-    """The captures get their own length, in addition to the time in which it has to become quiet."""
+def test_frames_closer_than_on_the_line(lab, monkeypatch, capsys):
+    """The replay's time limit includes the captures' length on the line, and the time to become
+    quiet."""
     limits, call = [], Session.call
     monkeypatch.setattr(
         Session,
@@ -243,7 +244,7 @@ def test_frames_closer_than_the_line_lets_them(lab, monkeypatch, capsys):
 
 
 def test_names_of_any_octets(lab, tmp_path, capfd):
-    """Of what is read, of what is written, and of JSON."""
+    """For inputs, outputs, and JSON."""
     names = [b"\xff in", b"\xe9t\xe9 out", b"\xc3 json"]
     file = os.path.join(os.fsencode(tmp_path), names[2])
     assert lab([bytes(datagram())], "--json", os.fsdecode(file), name=names[0], out=names[1]) == 0
@@ -253,7 +254,7 @@ def test_names_of_any_octets(lab, tmp_path, capfd):
     assert "moderato: wrote " in capfd.readouterr().err
 
 
-def test_frames_for_others_are_explained(lab, monkeypatch, capsys):
+def test_frames_for_other_stations_are_explained(lab, monkeypatch, capsys):
     monkeypatch.setenv("FAKE_FILTERED", "1")
     assert lab([bytes(datagram())] * 3) == 0
     said = capsys.readouterr().err
@@ -266,7 +267,7 @@ def test_frames_for_others_are_explained(lab, monkeypatch, capsys):
         assert words in said
 
 
-def test_what_is_forwarded_needs_no_explanation(lab, capsys):
+def test_forwarded_frames_need_no_explanation(lab, capsys):
     assert lab([bytes(datagram())]) == 0
     assert "other stations" not in capsys.readouterr().err
 

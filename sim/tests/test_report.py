@@ -47,7 +47,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def trials() -> list[dict]:
-    """All tests of three variants, and of a NIC of another name."""
+    """All tests of three variants, and of another NIC."""
     return made_up.run(VARIANTS, SIZES) + made_up.run(
         ["liteeth"], SIZES, conditions=made_up.MACHINE | {"nic": "liteeth", "machine": "other"}
     )
@@ -95,21 +95,21 @@ def test_two_sizes_fit_any_line():
     assert model.fit({64: 10.0, 1518: 20.0}) is None
 
 
-def test_model_and_times_are_each_others_reverse():
+def test_model_and_times_are_inverse():
     line = model.Model(25.8, 0.02)
-    assert line.mbps(64, 100) == pytest.approx(12.41, abs=0.01)  # their 12.38
+    assert line.mbps(64, 100) == pytest.approx(12.41, abs=0.01)  # the paper has 12.38
     assert model.us_per_frame(line.mbps(64, 100), 64, 100) == pytest.approx(line.us(64))
-    assert line.mbps(1518, 100) == 100  # not more than the line
+    assert line.mbps(1518, 100) == 100  # at most the line rate
 
 
 def test_papers_model_fits_the_papers_throughput():
-    """Their two tables agree: neither was copied wrongly."""
+    """The paper's two tables agree, so neither was copied wrongly."""
     for (variant, size), mbps in paper.throughput().items():
         assert paper.model()[variant].mbps(size, 100) == pytest.approx(mbps, rel=0.04)
 
 
 def test_papers_table_2_follows_from_table_1():
-    """As printed, with the columns of NAPI and TX-OFF put right."""
+    """As printed, except for the columns of NAPI and TX-OFF, which are exchanged."""
     printed = {
         64: (6.10, 28.87, 21.16, 44.05, 108.77),
         128: (4.44, 23.00, 19.26, None, 103.46),
@@ -118,7 +118,7 @@ def test_papers_table_2_follows_from_table_1():
     found = paper.throughput()
     for size, gains in printed.items():
         for variant, gain in zip(("tx-128", "napi", "tx-off", "napi-tx-128", "napi-tx-off"), gains):
-            if gain is not None:  # printed is 32.46; their table 1 says 34.26
+            if gain is not None:  # 32.46 is printed; 34.26 follows from table 1
                 assert 100 * (found[variant, size] / found["original", size] - 1) == pytest.approx(
                     gain, abs=0.06
                 )
@@ -151,7 +151,7 @@ def test_throughput_without_a_rate_that_failed_is_at_least_that():
     assert not found["napi", 64].exact and found["napi", 64].record == best
     shown = paper_tables.table1(chosen(cut_off), found)
     assert shown.rows[0][2].startswith("≥") and paper_tables.LEAST_NOTE in shown.notes
-    assert shown.rows[2][2] == "–"  # nothing is derived from it
+    assert shown.rows[2][2] == "–"  # no figure is derived from it
     assert cell_results.frame_times(found, "napi") == {}
     whole = cell_results.throughputs(trials)
     assert paper_tables.table1(chosen(trials), whole).rows[0][2] == f"{load:.2f}"
@@ -188,7 +188,7 @@ def test_line_rate_is_marked_and_left_out_of_the_model(trials):
     assert 1518 not in cell_results.frame_times(found, "napi-tx-off")
 
 
-def test_nothing_is_made_up_for_what_was_not_measured():
+def test_missing_measurements_stay_empty():
     trials = search("napi", 64) + search("original", 512)
     of = chosen(trials)
     rows = {
@@ -244,7 +244,7 @@ def test_table_3_counts_the_window(trials):
     rows = {tuple(row[:2]): row[2:] for row in paper_tables.table3(of, full).rows}
     window = full["original"]["report"]["ports"][0]["window"]
     assert rows["original", "ours"][0] == str(2 * window["offered"])
-    assert rows["original", "ours"][6:8] == ["1.000", "–"]  # it forwards nothing at full load
+    assert rows["original", "ours"][6:8] == ["1.000", "–"]  # it forwards no frame at full load
     assert rows["napi", "ours"][5:8] == ["1.000", "0.000", "1.000"]
     assert rows["napi", "ours"][8] == "2"  # one at each port, at the start
     assert rows["napi", "theirs"] == [
@@ -306,7 +306,7 @@ def test_a_variants_earlier_settings_are_left_out():
     assert of.trials == search("original", 64) + made("after") and len(of.notes) == 1
 
 
-def test_records_that_do_not_say_where_they_were_made():
+def test_records_without_conditions():
     trials = search("napi", 64, conditions=None)
     of = chosen(trials)
     assert of.trials == trials and of.notes == []
@@ -315,7 +315,7 @@ def test_records_that_do_not_say_where_they_were_made():
     assert len(mixed.trials) == len(trials) and len(mixed.notes) == 1
 
 
-def test_torn_line_is_passed_over_and_told(tmp_path, trials):
+def test_truncated_line_is_skipped_and_reported(tmp_path, trials):
     path = tmp_path / "trials.jsonl"
     path.write_text(lines(trials)[:-30])
     found = records.load([path])
@@ -329,7 +329,7 @@ def test_several_files_and_compressed_ones(tmp_path, trials):
     assert records.load([tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz"]).trials == trials
 
 
-def test_torn_gzip_file_is_refused(tmp_path, trials):
+def test_truncated_gzip_file_is_rejected(tmp_path, trials):
     path = tmp_path / "trials.jsonl.gz"
     path.write_bytes(gzip.compress(lines(trials).encode())[:-500])
     with pytest.raises(LabError, match="not a whole gzip file"):
@@ -339,7 +339,7 @@ def test_torn_gzip_file_is_refused(tmp_path, trials):
         records.load([path])
 
 
-def test_unsound_trials_are_told(tmp_path, trials):
+def test_unsound_trials_are_reported(tmp_path, trials):
     path = tmp_path / "trials.jsonl"
     path.write_text(lines(trials[:-1] + [trials[-1] | {"problems": ["2 frames corrupted"]}]))
     assert records.load([path]).notes == [f"trial {trials[-1]['name']} is unsound: 2 frames corrupted"]
@@ -362,7 +362,7 @@ def draw(trials: list[dict]) -> list:
     ]
 
 
-def test_a_figure_that_can_t_be_written_leaves_the_old_one(trials, tmp_path, monkeypatch):
+def test_a_figure_that_cannot_be_written_leaves_the_old_one(trials, tmp_path, monkeypatch):
     plot = draw(trials)[0]
     plot.save(tmp_path)
     old, names = (tmp_path / f"{plot.name}.png").read_bytes(), sorted(tmp_path.iterdir())
@@ -374,7 +374,7 @@ def test_a_figure_that_can_t_be_written_leaves_the_old_one(trials, tmp_path, mon
 
 
 def full_disk(save):
-    """Matplotlib's, where files get half of what they should."""
+    """Matplotlib's save function, but only half of a file is written."""
 
     def savefig(self, file, **options):
         if not isinstance(file, Path):
@@ -393,13 +393,13 @@ def test_each_point_has_its_tooltip(trials):
     plot = draw(trials)[0]
     root = ElementTree.fromstring(plot.svg(live=True))
     titles = [title.text for title in root.iter(f"{SVG}title")]
-    assert len(titles) == len(set(titles)) == 4 * len(SIZES) + 3 * 8  # ours; theirs have 8 sizes
+    assert len(titles) == len(set(titles)) == 4 * len(SIZES) + 3 * 8  # ours; the paper has 8 sizes
     assert "Spanos et al. 2008: original, 64 bytes: 12.38 Mb/s, 36845 frames/s forwarded" in titles
     assert sum("ours: liteeth" in title for title in titles) == len(SIZES)
     assert root.get("role") == "img" and root.get("aria-label") == plot.caption
 
 
-def test_a_file_has_no_use_for_tooltips(trials):
+def test_files_have_no_tooltips(trials):
     assert not any("<title" in plot.svg() or "data-variant" in plot.svg() for plot in draw(trials))
 
 
@@ -460,13 +460,13 @@ def test_table_5_per_frame(tmp_path):
     assert costliest.rows[0][2:5] == ["napi", "ip_forward 500", "memset 100"]
 
 
-def test_table_5_where_nothing_was_forwarded(tmp_path):
+def test_table_5_without_forwarded_frames(tmp_path):
     window = PROFILE["window"] | {"forwarded": 0}
     (tmp_path / "napi.json").write_text(json.dumps([PROFILE | {"window": window}]))
     assert profiles.tables5(profiles.load(tmp_path).profiles)[0].rows[0][-1] == "110 received"
 
 
-def test_variants_of_a_profile_stand_in_the_papers_order(tmp_path):
+def test_variants_of_a_profile_are_in_the_papers_order(tmp_path):
     for number, variant in enumerate(("liteeth", "napi", "original")):
         (tmp_path / f"{number}.json").write_text(json.dumps([PROFILE | {"variant": variant}]))
     for table in profiles.tables5(profiles.load(tmp_path).profiles):
@@ -474,7 +474,7 @@ def test_variants_of_a_profile_stand_in_the_papers_order(tmp_path):
 
 
 def test_table_5_is_one_table(tmp_path):
-    """Sizes and loads are rows of it; a term that only some have is missing in the others."""
+    """Sizes and loads are rows; terms that a profile lacks are empty cells."""
     larger = PROFILE | {"frame_bytes": 1518, "terms": PROFILE["terms"] | {"T_COPY": {"cycles": 100}}}
     (tmp_path / "both.json").write_text(json.dumps([larger, PROFILE]))
     table, *_ = profiles.tables5(profiles.load(tmp_path).profiles)
@@ -493,13 +493,13 @@ def test_their_table_5():
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]", "[{}]", '[{"window": {}}]'])
-def test_what_is_no_profile_is_refused(tmp_path, content):
+def test_malformed_profile_is_rejected(tmp_path, content):
     (tmp_path / "bad.json").write_text(content)
     with pytest.raises(LabError, match="bad.json is not a profile"):
         profiles.load(tmp_path)
 
 
-def test_folder_without_profiles_is_refused(tmp_path):
+def test_folder_without_profiles_is_rejected(tmp_path):
     with pytest.raises(LabError, match="holds no profiles"):
         profiles.load(tmp_path)
 
@@ -513,8 +513,8 @@ def run(file, *more) -> int:
     )
 
 
-def test_a_fresh_clone_shows_what_is_published(tmp_path, monkeypatch, capsys, trials):
-    """Until something is measured here."""
+def test_new_clone_shows_published_trials(tmp_path, monkeypatch, capsys, trials):
+    """Until trials are run in it."""
     monkeypatch.setenv("MODERATO_CACHE", str(tmp_path))
     published = tmp_path / "docs"
     published.mkdir()
@@ -540,7 +540,7 @@ def test_a_fresh_clone_shows_what_is_published(tmp_path, monkeypatch, capsys, tr
 
 
 def forwarded(variant: str, **changes) -> dict:
-    """What --json of `moderato forward` says of a trial."""
+    """A trial as in `moderato forward`'s --json."""
     port = {
         "offered": 100,
         "received": 70,
@@ -569,8 +569,8 @@ def forwarded(variant: str, **changes) -> dict:
     } | changes
 
 
-def test_what_json_of_forward_and_tcp_wrote(tmp_path):
-    """Alone and together; a trial that two files have is shown once."""
+def test_reads_json_of_forward_and_tcp(tmp_path):
+    """Alone and together; a trial that is in two files is shown once."""
     again = forwarded("napi", simulation={"wall_seconds": 2.0})
     both = [forwarded("original"), forwarded("napi")]
     (tmp_path / "forward.json").write_text(json.dumps(both, indent=2))
@@ -608,7 +608,7 @@ def test_what_json_of_forward_and_tcp_wrote(tmp_path):
 
 
 def some(kind: str) -> list[dict]:
-    """A few records of a kind that a report is made of."""
+    """A few records of a kind that reports accept."""
     return {
         "rfc2544": lambda: search("napi", 64)[:2],
         "strategies": lambda: made_up.strategies()[:3],
@@ -625,12 +625,12 @@ def some(kind: str) -> list[dict]:
     "kind", ["rfc2544", "strategies", "tcp", "receiver", "harts", "forward", "profile"]
 )
 def test_damaged_records(kind, seed, tmp_path, capsys):
-    """A report, or a line that says which file it is: never anything else."""
+    """The result is a report, or an error that names the file."""
     good = tmp_path / "good.jsonl"
     good.write_text(lines([made_up.transfer()]))
     profile = kind == "profile"
     random = Random(seed)
-    for _ in range(4 if kind in ("rfc2544", "strategies", "receiver") else 40):  # those draw figures
+    for _ in range(4 if kind in ("rfc2544", "strategies", "receiver") else 40):  # these draw figures
         (tmp_path / "folder").mkdir(exist_ok=True)
         bad = tmp_path / (
             "folder/bad.json" if profile else "bad.json" if kind == "forward" else "bad.jsonl"
@@ -648,14 +648,14 @@ def test_damaged_records(kind, seed, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["deep.json", "deep.jsonl"])
-def test_what_is_nested_too_deeply(name, tmp_path, capsys):
+def test_deep_nesting_is_rejected(name, tmp_path, capsys):
     (tmp_path / name).write_text("[" * 100_000)
     assert run(tmp_path / name) == 1
     assert name in capsys.readouterr().err
 
 
-def test_past_the_stack(tmp_path, capsys):
-    """A row per variant, next to the stack on the same machine; machines without them have no table."""
+def test_variants_past_the_stack(tmp_path, capsys):
+    """A row per variant, with the stack on the same machine; other machines have no table."""
     idle = {
         "throughput": {"fps": 4936.0, "mbps": 1.0},
         "cpu_idle_percent": 99.32,
@@ -695,13 +695,13 @@ def test_past_the_stack(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("content", ["[", "[1]", "[{}]", json.dumps([PROFILE])])
-def test_other_json_is_refused(tmp_path, content):
+def test_other_json_is_rejected(tmp_path, content):
     (tmp_path / "other.json").write_text(content)
     with pytest.raises(LabError, match="other.json is not what --json of `./moderato forward` or `tcp`"):
         records.load([tmp_path / "other.json"])
 
 
-def test_without_trials_it_says_what_to_run(tmp_path, capsys):
+def test_without_trials_the_command_is_named(tmp_path, capsys):
     (tmp_path / "empty.jsonl").touch()
     assert run(tmp_path / "empty.jsonl") == 1
     assert "./moderato rfc2544" in capsys.readouterr().err
@@ -758,7 +758,7 @@ def test_the_command_that_made_the_trials(trials):
     assert {each.nic for each in of_liteeth} == {"liteeth"}
 
 
-def test_the_command_makes_no_other_trials():
+def test_the_command_makes_only_these_trials():
     version = made_up.MACHINE | {"version": "v2-dirty"}
     trials = search("napi", 64) + search("napi", 512) + search("original", 64, conditions=version)
     assert reproduce.commands(chosen(trials)) == [
@@ -777,7 +777,7 @@ def test_no_command_for_a_commit_that_is_unknown():
 
 
 def test_data_files_are_those_of_the_paper():
-    """Each of their tables whole, as the README next to them says."""
+    """Each of the paper's tables is complete, as the README next to them states."""
     folder = paper.ROOT / "docs" / "data"
     rows = {
         number: list(csv.reader((folder / f"spanos-2008-table{number}.csv").open()))
@@ -787,7 +787,7 @@ def test_data_files_are_those_of_the_paper():
     assert len(paper.throughput()) == 48 and set(paper.terms()) == set(paper.VARIANTS)
 
 
-def test_sections_without_data_say_so():
+def test_sections_without_data_have_a_note():
     of = chosen(search("napi", 64))
     chapters = contents(Inputs(of, profiles.NONE))
     missing = {chapter.name for chapter in chapters if not chapter.present}
@@ -795,7 +795,7 @@ def test_sections_without_data_say_so():
     assert all(chapter.missing for chapter in chapters if chapter.name in missing)
 
 
-def test_docs_show_what_the_published_records_say(tmp_path):
+def test_docs_agree_with_the_published_records(tmp_path):
     docs = paper.ROOT / "docs"
     records = sorted((docs / "data").glob("*.jsonl.gz"))
     assert (
@@ -844,7 +844,7 @@ def test_strategies_are_the_latest_commit_s_in_their_order(tmp_path, trials):
     assert len(found.strategies) == len(made_up.strategies())
 
 
-def test_the_reference_of_strategies_is_no_row_of_its_own(tmp_path, trials):
+def test_the_reference_of_strategies_has_no_row(tmp_path, trials):
     def of_reference(frame_bytes):
         return {
             **trials[0],
@@ -884,7 +884,7 @@ def test_table_of_strategies():
     assert table.rows[-1][-4:] == ["160", "2000", "1.0", "40.0"]
 
 
-def test_tooltips_of_the_frontier_go_with_their_strategy():
+def test_tooltips_of_the_frontier_belong_to_their_strategy():
     root = ElementTree.fromstring(frontier.plot(made_up.strategies()).svg(live=True))
     found = [
         (group.get("data-variant"), title.text)
@@ -895,7 +895,7 @@ def test_tooltips_of_the_frontier_go_with_their_strategy():
     assert all(text.startswith(variant) for variant, text in found)
 
 
-def test_the_front_has_no_setting_that_another_beats():
+def test_the_front_has_only_optimal_settings():
     places = [(1, 9), (2, 9), (2, 5), (3, 7), (4, 5), (5, 1), (5, 0), (6, 3)]
     found = [made_up.strategy(f"setting {number}", "50%", *place) for number, place in enumerate(places)]
     best = [
@@ -905,8 +905,8 @@ def test_the_front_has_no_setting_that_another_beats():
     assert best == [(1, 9), (2, 5), (5, 0)]
 
 
-def test_words_beside_points_touch_nothing():
-    """All that there is room for, those of the front at least."""
+def test_words_next_to_points_overlap_nothing():
+    """Words for which there is space; at least those of the front."""
     [here] = [[record for record in published_strategies() if record["situation"] == "10%"]]
     figure = frontier.plot(here).figure
     [axes] = figure.axes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The chapter of two harts, of records that somebody made up."""
+"""The chapter about two harts, with made-up records."""
 
 import dataclasses
 import json
@@ -24,7 +24,7 @@ def search(conditions: dict, traffic: Traffic = Traffic()) -> list[dict]:
 
 @pytest.fixture
 def found(tmp_path) -> records.Records:
-    """One hart's come first and last: what was done on two is no part of their tables."""
+    """Trials on one hart are first and last; those on two harts are not in their tables."""
     file = tmp_path / "trials.jsonl"
     many = Traffic(streams=16, one_way=True)
     file.write_text(
@@ -47,14 +47,14 @@ def found(tmp_path) -> records.Records:
     return records.load([file])
 
 
-def test_one_hart_s_tables_have_none_of_it(found):
+def test_one_harts_tables_exclude_two_harts(found):
     assert {record["conditions"]["cpu"]["harts"] for record in found.trials} == {1}
     assert not any("traffic" in record["task"] for record in found.trials)
     assert len(found.transfers) == 2 and len(found.hart_transfers) == 3
     assert not found.notes
 
 
-def test_throughput_beside_one_hart(found):
+def test_throughput_compared_with_one_hart(found):
     table = harts.throughput([*found.trials, *found.harts])
     assert table.head == ["variant", "", "64 octets", "64 octets, 16 streams one way"]
     assert [row[:2] for row in table.rows] == [
@@ -65,7 +65,7 @@ def test_throughput_beside_one_hart(found):
     assert pinned[2:] == [f"{rate} (1.00)" for rate in one[2:]]
 
 
-def test_goodput_beside_one_hart(found):
+def test_goodput_compared_with_one_hart(found):
     table = harts.goodput([*found.transfers, *found.hart_transfers])
     assert table.head == [
         "variant",
@@ -80,7 +80,7 @@ def test_goodput_beside_one_hart(found):
     ]
 
 
-def test_interrupts_beside_the_paper_s(found):
+def test_interrupts_compared_with_the_papers(found):
     table = harts.interrupts([*found.transfers, *found.hart_transfers])
     assert table.rows == [
         ["1", "one hart", "27", "–", "0.036", "–", "–"],
@@ -101,7 +101,7 @@ def test_interrupts_beside_the_paper_s(found):
     ],
 )
 def test_another_transfer_has_rows_of_its_own(found, change, said):
-    """It replaces none; trials on one hart alone have no row."""
+    """It replaces no other row; trials on one hart alone have no row."""
     both = [*found.transfers, *found.hart_transfers]
     usual = harts.interrupts(both).rows
     other = made_up.through_two_harts("pinned", 20, 30, **change)
@@ -113,8 +113,9 @@ def test_another_transfer_has_rows_of_its_own(found, change, said):
     ]
 
 
-def test_profiled_transfers_are_beside_the_others(found):
-    """The simulator's profile disturbs nothing. One without it wins, whichever came first."""
+def test_profiled_transfers_are_shown_with_the_others(found):
+    """The simulator's profile disturbs nothing. A transfer without it has precedence, in either
+    order."""
     both = [*found.transfers, *found.hart_transfers]
     profiled = [record | {"profile": {}, "goodput_mbps": 1.0} for record in both]
     for table in (harts.goodput, harts.interrupts):
@@ -124,8 +125,8 @@ def test_profiled_transfers_are_beside_the_others(found):
     assert len(harts.goodput([*made_up.study(), *study]).head) == 2 + len(study)
 
 
-def test_one_hart_of_another_cpu_is_not_beside_them(found):
-    """Two harts with larger TLBs: ours have no row, and nothing has a ratio."""
+def test_one_hart_of_another_cpu_is_not_compared(found):
+    """Two harts with larger TLBs: one hart has no row, and there is no ratio."""
 
     def larger(record):
         of = record["conditions"]
@@ -146,8 +147,8 @@ def test_one_hart_of_another_cpu_is_not_beside_them(found):
 
 
 @pytest.mark.parametrize("change", [{"nic": "offload"}, {"memory": "dram"}, {"sys_clk_hz": 84_000_000}])
-def test_one_hart_of_another_machine_is_not_beside_them(found, change):
-    """Another NIC, memory or clock: what that brings is not the second hart's."""
+def test_one_hart_of_another_machine_is_not_compared(found, change):
+    """With another NIC, memory or clock, a ratio would not show the effect of the second hart alone."""
 
     def changed(record):
         if not records.several(record):
@@ -166,7 +167,7 @@ def test_one_hart_of_another_machine_is_not_beside_them(found, change):
         assert "pinned" in ways and "one hart" not in ways
 
 
-def test_the_commands_and_the_raw_data_have_them(found):
+def test_commands_and_raw_data_include_them(found):
     commands = reproduce.commands(found)
     for options in ("--harts 2 --spread ipi", "--harts 2 --spread pinned --streams 16 --one-way"):
         assert any(options in command for command in commands)
@@ -180,7 +181,7 @@ def test_the_commands_and_the_raw_data_have_them(found):
 
 
 def test_page_and_terminal_count_the_same_trials(found, tmp_path, capsys):
-    """With those of harts."""
+    """Including trials on several harts."""
     records_file = tmp_path / "trials.jsonl"
     page = tmp_path / "report.html"
     assert cli.main(["report", "--results", str(records_file), "--output", str(page)]) == 0
@@ -189,8 +190,8 @@ def test_page_and_terminal_count_the_same_trials(found, tmp_path, capsys):
     assert int(count) == len(records_file.read_text().splitlines())
 
 
-def test_the_commands_are_of_the_main_trials_version(found):
-    """Trials of harts may be of another commit: theirs counts only where there are no others."""
+def test_commands_use_the_main_trials_version(found):
+    """Trials on two harts may be of another commit, which counts only if there are no other trials."""
 
     def of(version, trials):
         return [trial | {"conditions": trial["conditions"] | {"version": version}} for trial in trials]
@@ -204,6 +205,6 @@ def test_the_commands_are_of_the_main_trials_version(found):
     assert reproduce.commands(alone)[0] == "git checkout later"
 
 
-def test_nothing_without_two_harts():
+def test_no_chapter_without_two_harts():
     assert harts.throughput(search(made_up.MACHINE)) is None
     assert harts.goodput([made_up.transfer()]) is None and harts.interrupts([made_up.through()]) is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report in a browser that can reach nothing: what it shows, says and asks for."""
+"""The report in a browser without a network: its content, its errors, its requests."""
 
 import json
 import re
@@ -53,7 +53,7 @@ PROFILE = {
 
 @dataclass
 class Opened:
-    """A page after it was loaded."""
+    """A loaded page."""
 
     dom: str
     console: list[str]
@@ -79,7 +79,7 @@ def browse(file: Path, folder: Path) -> Opened:
         check=True,
     )
     starts = (event.get("params", {}) for event in json.loads(log.read_text())["events"])
-    # The browser's own requests, for its updates, have no page that began them.
+    # The browser's own requests, such as for updates, belong to no page.
     asked = {
         start["url"] for start in starts if start.get("initiator", "not an origin") != "not an origin"
     }
@@ -87,7 +87,7 @@ def browse(file: Path, folder: Path) -> Opened:
 
 
 class Outline(HTMLParser):
-    """Elements of a page: counts, ids, texts of some."""
+    """The elements of a page: counts, ids, some texts."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -159,12 +159,12 @@ def opened(report) -> Opened:
 
 @pytest.fixture(scope="module")
 def outline(report) -> Outline:
-    """As it is without its script."""
+    """The page without its script."""
     return Outline(report.read_text())
 
 
-def test_a_bad_page_is_noticed(tmp_path):
-    """What the following tests look for can be seen."""
+def test_faults_of_a_page_are_detected(tmp_path):
+    """The following tests rely on this."""
     bad = tmp_path / "bad.html"
     bad.write_text('<img src="http://198.18.0.1/x.png"><script>console.error("wrong")</script>')
     found = browse(bad, tmp_path)
@@ -172,11 +172,11 @@ def test_a_bad_page_is_noticed(tmp_path):
     assert found.requests == ["http://198.18.0.1/x.png"]
 
 
-def test_nothing_is_requested_and_nothing_is_wrong(opened):
+def test_no_request_and_no_error(opened):
     assert opened.requests == [] and opened.console == []
 
 
-def test_nothing_outside_is_referred_to(outline):
+def test_no_external_references(outline):
     assert outline.tags.count("script") == 1 and "link" not in outline.tags
     assert outline.links
     for link in outline.links:
@@ -228,7 +228,7 @@ def test_points_have_tooltips(outline):
         assert any(figure in tip for tip in tips), figure
 
 
-def test_ids_are_unique_and_what_is_referred_to_is_there(outline):
+def test_ids_are_unique_and_references_exist(outline):
     assert len(outline.ids) == len(set(outline.ids))
     assert {link[1:] for link in outline.links if link.startswith("#")} <= set(outline.ids)
 

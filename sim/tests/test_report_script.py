@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a reader does with the report: by mouse and finger, in three widths, light and dark."""
+"""A reader's actions in the report: by mouse and by touch, in three widths, light and dark."""
 
 import csv
 import io
@@ -45,7 +45,7 @@ def page(browser, report):  # noqa: F811
 
 
 def look(browser, width: int, scheme: str):
-    """The window's width in CSS pixels, and what the reader prefers."""
+    """The window's width in CSS pixels, and the reader's colour scheme."""
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": width < 500},
@@ -63,7 +63,7 @@ def brightness(colour: str) -> float:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_readable(page, width, scheme):
-    """Nothing makes the page wider than the window; texts have contrast, in figures, too."""
+    """The page is not wider than the window; texts have contrast, also in figures."""
     look(page, width, scheme)
     assert page.execute_script("return document.documentElement.scrollWidth") <= width
     style = page.execute_script("""
@@ -73,7 +73,7 @@ def test_readable(page, width, scheme):
     paper, *inks = map(brightness, style[:4])
     assert all(abs(ink - paper) > 120 for ink in inks)
     assert (paper > 128) == (scheme == "light")
-    # Letters of a figure, as large as they are shown.
+    # Letters of a figure, in their size on the screen.
     height = page.execute_script("""
         return document.querySelector('#story svg text').getBoundingClientRect().height""")
     assert height >= 8
@@ -99,7 +99,7 @@ def show(page, element):
 
 
 def place(page, element) -> dict[str, int]:
-    """Its middle, in the window."""
+    """The centre of an element, in the window."""
     return page.execute_script(
         """
         const box = arguments[0].getBoundingClientRect();
@@ -110,8 +110,8 @@ def place(page, element) -> dict[str, int]:
 
 
 def point(page, element):
-    """Move the mouse there. By place: the driver would scroll to an element first. The balloon hides at
-    the scroll event, which may come after the move.
+    """Move the mouse to its position: given the element, the driver would scroll first. A scroll event,
+    which may come after the move, hides the balloon.
     """
     mouse = ActionBuilder(page)
     mouse.pointer_action.move_to_location(**place(page, element))
@@ -121,14 +121,14 @@ def point(page, element):
 def test_values_by_mouse(page):
     look(page, 1280, "light")
     mark = marks(page, "figure-4", "napi")[0]
-    show(page, mark)  # and the caption below
+    show(page, mark)  # with the caption below
     point(page, mark)
     assert balloon(page).startswith("ours: napi, 64 bytes: ")
     point(page, page.find_element(By.CSS_SELECTOR, "#figure-4 figcaption"))
     assert balloon(page) == ""
 
 
-def test_values_by_finger(page):
+def test_values_by_touch(page):
     look(page, 420, "light")
     page.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
     mark = marks(page, "story", "napi")[0]
@@ -156,7 +156,7 @@ def test_variants_are_switched_off_and_on(page):
 
 
 def downloaded(page, name: str) -> bytes:
-    """A file that the page gives, when it is there."""
+    """A file that the page offers, after its download."""
     file = page.folder / name
     for _ in range(200):
         if file.exists() and file.stat().st_size:
@@ -173,7 +173,7 @@ def press(page, selector: str):
 def test_a_table_as_csv(page):
     press(page, "#table-4 button")
     head, *rows = csv.reader(io.StringIO(downloaded(page, "table-4.csv").decode()))
-    assert head[1] == "T_const, µs: ours"  # quoted, for its comma
+    assert head[1] == "T_const, µs: ours"  # quoted because of its comma
     table = page.find_element(By.CSS_SELECTOR, "#table-4 tbody")
     shown = page.execute_script(
         """
@@ -189,15 +189,15 @@ def test_a_figure_as_png(page):
     with Image.open(io.BytesIO(downloaded(page, "story.png"))) as image:
         colours = image.convert("RGB").getcolors(1 << 24)
     (_, paper), *others = sorted(colours, reverse=True)
-    assert max(paper) < 64  # dark, as the page is
-    assert any(min(colour) > 180 for _, colour in others)  # its text
+    assert max(paper) < 64  # dark, like the page
+    assert any(min(colour) > 180 for _, colour in others)  # the text of the figure
     assert any(
         abs(red - 0x56) + abs(green - 0xB4) + abs(blue - 0xE9) < 9 for _, (red, green, blue) in others
     )  # the line of napi
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_links_lead_to_what_can_be_seen(page, width):
+def test_links_lead_to_visible_titles(page, width):
     """The box with the variants stays at the top; it covers no title that a link leads to."""
     look(page, width, "light")
     for link in page.find_elements(By.CSS_SELECTOR, "nav a"):
@@ -213,8 +213,8 @@ def test_links_lead_to_what_can_be_seen(page, width):
         assert title >= min(box, HEIGHT - 1) - 0.5, link.get_attribute("href")
 
 
-def test_the_end_of_the_story_is_seen_on_a_telephone(page):
-    """Where an interrupt for each frame leaves nothing: at the right end, without scrolling."""
+def test_the_end_of_the_overload_figure_is_visible_on_a_telephone(page):
+    """Its right end, where livelock is, is visible without scrolling."""
     look(page, 420, "light")
     last = page.execute_script("""
         const plot = document.querySelector("#story .plot");
@@ -225,7 +225,7 @@ def test_the_end_of_the_story_is_seen_on_a_telephone(page):
 
 
 def box(page, name: str):
-    """The group of a function of a flame graph."""
+    """The element of a function in a flame graph."""
     return page.execute_script(
         """
         return [...document.querySelectorAll("g")].find(
@@ -236,7 +236,7 @@ def box(page, name: str):
 
 @pytest.mark.parametrize("width", [1280, 700])
 def test_a_flame_graph_s_file(browser, tmp_path, width):
-    """It fits its window; a click zooms; functions are searched."""
+    """It fits its window; a click zooms; the search finds functions."""
     file = tmp_path / "flames.svg"
     file.write_text(flame_graph.render([profile()]))
     look(browser, width, "light")

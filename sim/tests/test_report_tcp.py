@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The report's chapter about TCP, from records that are made up."""
+"""The report's chapter about TCP, with made-up records."""
 
 import json
 import shlex
@@ -35,7 +35,7 @@ def file(tmp_path):
     return path
 
 
-def test_the_last_commit_s_transfers_are_taken(file):
+def test_last_commits_transfers_are_used(file):
     found = records.load([file])
     assert len(found.transfers) == len(BUFFERS) + 4
     assert not any(record["direction"] == "through" for record in found.transfers)
@@ -88,14 +88,15 @@ def test_transfers_of_other_machines_are_left_out_and_counted(tmp_path, other):
     assert note.startswith("left out: 1 trial(s) that were made otherwise (moderato at 100 Mb/s")
 
 
-def test_not_every_profile_is_of_the_study():
+def test_other_profiles_are_not_part_of_the_study():
     others = [made_up.transfer("napi", direction, 1000, **PROFILED) for direction in ("in", "out")]
     assert receiver.studies([*others, made_up.transfer(**PROFILED)]) == {}
     assert receiver.studied([*others, *made_up.study()]) == made_up.study()
 
 
-def test_a_profiled_transfer_of_no_study_is_in_the_table():
-    """The simulator's profile disturbs nothing. One without it wins, whichever came first."""
+def test_other_profiled_transfers_are_in_the_table():
+    """The simulator's profile disturbs nothing. A transfer without it has precedence, in either
+    order."""
     profiled = made_up.transfer(direction="out", goodput_mbps=20.0, **PROFILED)
     assert transfers.table([*made_up.study(), profiled]).rows == [["napi", "20.0 (12)"]]
     plain = made_up.transfer(direction="out", goodput_mbps=30.0)
@@ -116,7 +117,7 @@ def test_goodput_has_a_row_for_each_variant(file):
     assert transfers.table(made_up.study()) is None
 
 
-def test_table_1_has_theirs_beside_ours():
+def test_table_1_has_the_papers_figures():
     table = receiver.table1(made_up.study())
     assert len(table.rows) == len(BUFFERS) and len(table.head) == 11
     assert table.rows[2] == [
@@ -132,7 +133,7 @@ def test_table_1_has_theirs_beside_ours():
         "0.50",
         "0.35",
     ]
-    assert table.rows[-1][2] == "–"  # the paper has no 4 MiB there
+    assert table.rows[-1][2] == "–"  # the paper has no value for 4 MiB
 
 
 def test_segments_sum_to_all_cycles():
@@ -143,7 +144,7 @@ def test_segments_sum_to_all_cycles():
     assert receiver.segments(made_up.study()) and receiver.rate(made_up.study())
 
 
-def test_tracing_stands_beside_what_it_changes():
+def test_tracing_is_compared_with_no_tracing():
     both = made_up.study(kernel="traced", segments=5)[:4] + made_up.study()
     table = receiver.disturbance(both)
     assert [row[0] for row in table.rows] == ["64 B", "1 KiB", "4 KiB", "16 KiB"]
@@ -164,8 +165,8 @@ def test_tracing_stands_beside_what_it_changes():
         {"conditions": made_up.MACHINE | {"cpu": made_up.MACHINE["cpu"] | {"dcache": 16384}}},
     ],
 )
-def test_tracing_on_another_machine_stands_beside_nothing(other):
-    """What that brings is not the tracing's."""
+def test_tracing_on_another_machine_is_not_compared(other):
+    """The difference would not be the tracing's alone."""
     traced = made_up.study(kernel="traced", **other)
     assert receiver.disturbance([*traced, *made_up.study()]) is None
     kernel = made_up.MACHINE | {"kernel": "6.12.0-traced", "machine": "another", "checkpoint": "other"}
@@ -183,14 +184,14 @@ def test_tracing_on_another_machine_stands_beside_nothing(other):
         [made_up.transfer(**PROFILED)],
     ],
 )
-def test_the_commands_make_them_again(made):
+def test_commands_make_the_transfers_again(made):
     lines = reproduce.commands(records.Records(made_up.run(["napi"], sizes=[64]), [], [], made))
     command = shlex.split(lines[-1])
     assert command[0] == "./moderato" and cli.parse(command[1:])
     assert any(line.startswith(("./moderato tcp ", "./moderato receiver ")) for line in lines)
 
 
-def test_the_commands_have_all_that_was_chosen():
+def test_commands_have_all_chosen_options():
     dram = made_up.MACHINE | {"memory": "dram"}
     transfer = made_up.transfer(
         connections=4,

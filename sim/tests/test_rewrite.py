@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Captures of others with the bench's addresses; scapy judges every sum."""
+"""Captures rewritten with the bench's addresses; scapy checks every checksum."""
 
 import struct
 import zlib
@@ -33,12 +33,12 @@ def captured(*frames: bytes) -> list[pcap.Frame]:
 
 
 def mapped(*frames: bytes) -> list[bytes]:
-    """Frames of the first end, as they enter at port 0."""
+    """Frames of the first station, as they enter at port 0."""
     return [each.octets for each in rewrite([captured(*frames), []]).entered[0]]
 
 
 def expected(octets: bytes) -> Ether:
-    """scapy's version: the same frame with other addresses and all sums calculated again."""
+    """scapy's version: the frame with other addresses and recalculated checksums."""
     packet = Ether(octets)
     packet.src, packet.dst = TESTER[0], ROUTER[0]
     packet[IP].src, packet[IP].dst = ADDRESS
@@ -66,23 +66,23 @@ def test_addresses_and_sums(octets):
     assert mapped(octets) == [bytes(expected(octets))]
 
 
-def test_sums_for_any_addresses():
-    """RFC 1624: also where a sum is all zeros or all ones."""
+def test_checksums_for_any_addresses():
+    """RFC 1624: also if a checksum is all zeros or all ones."""
     for last in range(0, 65536, 257):
         octets = frame(UDP(sport=last, dport=1) / Raw(struct.pack(">H", last)), id=last)
         assert mapped(octets) == [bytes(expected(octets))]
 
 
-def test_a_udp_sum_of_zero_is_none():
-    """RFC 768: none stays none, and one that becomes zero is sent as ones."""
+def test_udp_without_a_checksum():
+    """RFC 768: a missing checksum stays missing, and a calculated zero is sent as ones."""
     octets = frame(UDP(chksum=0) / Raw(b"x"))
     assert Ether(mapped(octets)[0])[UDP].chksum == 0
     rest = Ether(mapped(frame(UDP(sport=0, dport=1)))[0])[UDP].chksum
     assert Ether(mapped(frame(UDP(sport=rest, dport=1)))[0])[UDP].chksum == 0xFFFF
 
 
-def test_wrong_sums_stay_wrong_by_as_much():
-    """Of a host that leaves them to its NIC, or of a damaged packet."""
+def test_wrong_checksums_stay_wrong_by_the_same_difference():
+    """Of a host that leaves checksums to its NIC, and of a damaged packet."""
     for octets in (frame(TCP(chksum=0x1234)), frame(UDP(chksum=0x1234)), frame(TCP(), chksum=0x1234)):
         good, made = expected(octets), Ether(mapped(octets)[0])
         for layer in (IP, UDP, TCP):
@@ -94,7 +94,7 @@ def test_wrong_sums_stay_wrong_by_as_much():
 
 
 def without(octets: bytes) -> bytes:
-    """With the sums that belong there."""
+    """The frame with valid checksums."""
     packet = Ether(octets)
     for layer in (IP, UDP, TCP):
         if layer in packet:
@@ -103,7 +103,7 @@ def without(octets: bytes) -> bytes:
 
 
 def test_fragments():
-    """The sum of all is in the first, and holds when they are put together."""
+    """The first fragment has the checksum of all, which is valid after reassembly."""
     whole = ether() / IP(src=HERE, dst=THERE, id=7) / UDP(sport=1, dport=2) / Raw(bytes(range(256)) * 4)
     parts = mapped(*map(bytes, fragment(whole, fragsize=256)))
     together = b"".join(bytes(Ether(part)[IP].payload) for part in parts)
@@ -138,19 +138,19 @@ def test_each_end_enters_at_its_own_port():
     assert bytes(back) == without(bytes(back))
 
 
-def test_who_begins_is_at_port_0():
+def test_the_station_that_begins_is_at_port_0():
     assert rewrite([captured(PONG, PING, PING), []]).ends == (THERE, HERE)
 
 
-def test_two_captures_have_an_end_each():
-    """Captured at both sides of a device, each has the other's frames as well."""
+def test_two_captures_have_a_station_each():
+    """Each is captured at one side of a device, and also contains the other station's frames."""
     made = rewrite([captured(PONG, PING, PING), captured(PONG, PONG, PING)])
     assert made.ends == (HERE, THERE)
     assert [len(port) for port in made.entered] == [2, 2]
     assert made.left_out == {"that enter at port 1": 1, "that enter at port 0": 1}
 
 
-def test_what_can_t_be_mapped_is_named():
+def test_frames_that_cannot_be_mapped_are_named():
     others = frame(UDP(), "192.0.2.9", "192.0.2.7")
     made = rewrite(
         [
@@ -186,7 +186,7 @@ def test_what_can_t_be_mapped_is_named():
 
 
 def test_icmp_errors_are_counted():
-    """They quote the header that they are about."""
+    """They quote the header of the packet that failed."""
     quote = Raw(bytes(IP(src=THERE, dst=HERE) / UDP()))
     made = rewrite([captured(frame(ICMP(type=3) / quote), frame(ICMP(type=8) / quote)), []])
     assert made.quoting == 1 and len(made.entered[0]) == 2
@@ -195,5 +195,5 @@ def test_icmp_errors_are_counted():
 @pytest.mark.parametrize(
     "frames", [[], [bytes(ether() / ARP())], [frame(UDP(), HERE, HERE)], [frame(UDP(), "0.0.0.0", HERE)]]
 )
-def test_nobody_to_map(frames):
+def test_no_stations_to_map(frames):
     assert rewrite([captured(*frames), []]) is None

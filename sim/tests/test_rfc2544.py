@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""RFC 2544's tests: the search on devices made of formulas, the rest on a pretended simulator."""
+"""RFC 2544's tests: the search on calculated devices, the rest with a fake simulator."""
 
 import contextlib
 import gzip
@@ -37,12 +37,12 @@ LINE = 148_809.5  # frames/s of 64 bytes at 100 Mb/s
 
 
 def polling(capacity: float):
-    """Drops what it can't forward, for nothing."""
+    """Drops what it cannot forward, at no cost."""
     return lambda rate: Outcome(rate <= capacity, rate, min(rate, capacity), min(rate, capacity))
 
 
 def interrupted(rx: float, rest: float):
-    """Receives first (`rx` seconds a frame), forwards in what time is left (`rest` a frame)."""
+    """Receives first (`rx` seconds per frame), and forwards in the remaining time (`rest` per frame)."""
 
     def device(rate: float) -> Outcome:
         received = min(rate, 1 / rx)
@@ -53,7 +53,7 @@ def interrupted(rx: float, rest: float):
 
 
 def find(device, grid: Grid, start: int = 0) -> tuple[int | None, int]:
-    """The answer, and how many trials it took."""
+    """The result, and the number of trials."""
     search, trials = highest(grid, start), 0
     step = next(search)
     try:
@@ -87,7 +87,7 @@ def test_search_under_livelock(rx, rest):
 @pytest.mark.parametrize("above", [1.1, 1.5])
 @pytest.mark.parametrize("rx, rest", [(27e-6, 140e-6), (160e-6, 212e-6), (230e-6, 260e-6)])
 def test_search_from_a_sloping_overload(rx, rest, above):
-    """One overload is too little for an estimate: its forwarded rate is far below the throughput."""
+    """A single overload gives no estimate, because its forwarded rate is far below the throughput."""
     grid = Grid(LINE, 0.01)
     step, trials = find(interrupted(rx, rest), grid, grid.step(above / (rx + rest)))
     assert grid.rate(step) <= 1 / (rx + rest) < grid.rate(step - 1)
@@ -111,13 +111,13 @@ def test_line_rate_and_nothing():
     assert find(lambda rate: Outcome(False, rate, 0, 0.1), grid)[0] is None
 
 
-def test_growth_is_what_up_and_down_does_not_explain():
+def test_growth_ignores_variation():
     assert growth([3, 5, 7, 9, 11, 13, 15, 17]) == 6
     assert growth([9, 7, 5, 3, 1, 1, 1, 1]) == -4
-    assert growth([0, 5, 1, 6, 2, 7, 1, 5]) <= 0  # up and down, not away
-    assert growth([10, 11, 11, 5, 10, 12, 11, 12]) == 0  # a single low
-    assert growth([21, 31, 36, 36, 36, 36, 36, 36]) == 0  # settled
-    assert growth([1, 1, 1, 1, 1, 3, 5, 8]) == 4  # became slower
+    assert growth([0, 5, 1, 6, 2, 7, 1, 5]) <= 0  # it varies, but does not grow
+    assert growth([10, 11, 11, 5, 10, 12, 11, 12]) == 0  # a single low part
+    assert growth([21, 31, 36, 36, 36, 36, 36, 36]) == 0  # it settles
+    assert growth([1, 1, 1, 1, 1, 3, 5, 8]) == 4  # the device became slower
 
 
 @pytest.mark.parametrize("load", [100, 10, 0.5])
@@ -127,16 +127,17 @@ def test_trials_are_long_enough_for_their_verdict(load, resolution):
     rate = LINE * load / 100
     window = 0.8 * task.frames
     assert task.frames >= 500 and task.frames / rate >= 0.14
-    # What a rate that is too high by the resolution leaves more inside from one part to the next.
+    # The number of frames that remain from one part to the next, if the rate is too high by the
+    # resolution.
     more = window * resolution / 100 / 8
     assert growth([round(100 + more * part, 3) for part in range(8)]) > 1
 
 
-def test_a_phase_is_expected_to_change_what_it_changed_before():
+def test_search_starts_from_the_ratio_between_phases():
     grid = Grid(LINE, 0.01)
     assert tests.start_step(grid, [], None) == 0  # the line rate
-    assert tests.start_step(grid, [1000], None) == grid.step(1000)  # another size's answer
-    assert tests.start_step(grid, [], 500) == grid.step(500)  # the phase before
+    assert tests.start_step(grid, [1000], None) == grid.step(1000)  # the result of another size
+    assert tests.start_step(grid, [], 500) == grid.step(500)  # the result of the previous phase
     assert tests.start_step(grid, [1000, 1100], 500) == grid.step(550)
 
 
@@ -148,7 +149,7 @@ def test_phases_are_spread():
 # Store --------------------------------------------------------------------------------------------
 
 
-def test_store_survives_a_torn_line(tmp_path):
+def test_store_skips_a_truncated_line(tmp_path):
     file = tmp_path / "sub" / "trials.jsonl"
     store.Store(file).add({"key": "a", "value": 1})
     with open(file, "a") as torn:
@@ -162,7 +163,7 @@ def test_store_survives_a_torn_line(tmp_path):
     assert store.read(packed) == store.read(file)
 
 
-def test_store_refuses_other_files(tmp_path):
+def test_store_rejects_other_files(tmp_path):
     file = tmp_path / "text"
     file.write_text("dear diary\n")
     with pytest.raises(LabError, match="holds no records of trials"):
@@ -188,7 +189,7 @@ def test_two_programs_may_write_into_one_file(tmp_path):
     assert len(store.read(file)) == 400
 
 
-# The command, on a pretended simulator ------------------------------------------------------------
+# The command, with a fake simulator ---------------------------------------------------------------
 
 
 @pytest.fixture
@@ -229,14 +230,14 @@ def test_records_say_what_they_were_made_on(lab, machine, tmp_path, capsys):
     (before,) = _conditions(file)
     assert before["kernel"] == "6.12.3-test" and before["nic"] == "moderato" and before["version"]
     machine.driver.write_text("another driver")
-    vars(machine).pop("conditions")  # as a new process would see it
+    vars(machine).pop("conditions")  # as in a new process
     assert lab(*run) == 0
     _, after = _conditions(file)
     assert {name for name in after if after[name] != before[name]} == {"machine", "checkpoint"}
 
 
 def _conditions(file: Path) -> list[dict]:
-    """Each once, in their order."""
+    """The different conditions, in their order."""
     found = [record["conditions"] for record in store.read(file).values()]
     return [each for number, each in enumerate(found) if each not in found[:number]]
 
@@ -258,7 +259,7 @@ def test_a_trial_is_never_run_twice(lab, machine, tmp_path, capsys):
     assert lab(*words) == 0
     again = capsys.readouterr()
     assert again.out == output.out and "wrote" not in again.err
-    assert trials_run(machine) - before <= 3  # looks at the checkpoints, and no trial
+    assert trials_run(machine) - before <= 3  # simulators that check the checkpoints, and no trial
 
 
 def test_loss_burst_recovery_and_reset(lab, monkeypatch, capsys, tmp_path):
@@ -291,7 +292,7 @@ def test_loss_burst_recovery_and_reset(lab, monkeypatch, capsys, tmp_path):
     assert float(loss[0][4]) == pytest.approx(offered, rel=1e-3)
     assert float(loss[0][8 - 1]) == pytest.approx(100 * (1 - 10_000 / offered), abs=0.5)
     assert float(loss[1][8 - 1]) == 0
-    # A burst of N at 8127 frames/s leaves N (1 - 5000/8127) in the device when it ends.
+    # When a burst of N frames at 8127 frames/s ends, N (1 - 5000/8127) are still in the device.
     burst = int(body["Back-to-back frames"][0][2])
     assert burst * (1 - 5000 / 8127.4) == pytest.approx(300, rel=0.02)
     assert body["System recovery"] and body["Reset of both interfaces under load"]
@@ -331,7 +332,7 @@ def test_unsound_trials_fail_the_run(lab, monkeypatch, capsys, tmp_path):
     assert "2 frames that entered at port 0 left corrupted" in capsys.readouterr().err
 
 
-def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
+def test_interrupted_search_continues(machine, tmp_path):
     file = tmp_path / "trials.jsonl"
     program = (
         "import sys\nfrom pathlib import PosixPath\n"
@@ -361,7 +362,7 @@ def test_interrupted_search_goes_on_where_it_stopped(machine, tmp_path):
         words, env={**os.environ, "FAKE_STALL": "1"}, text=True, stderr=subprocess.PIPE
     )
     before = trials_run(machine)
-    while trials_run(machine) < before + 3:  # two looks at checkpoints, then trials
+    while trials_run(machine) < before + 3:  # two simulators check the checkpoints, then trials start
         assert stalled.poll() is None
         time.sleep(0.05)
     stalled.send_signal(signal.SIGINT)
@@ -394,8 +395,8 @@ def test_a_cluster_gives_the_same_records(lab, cluster, tmp_path, capsys):
     assert lab(*words, "--results", str(tmp_path / "far"), "--scheduler", cluster) == 0
     assert capsys.readouterr().out == local
     assert without_wall_time(tmp_path / "far") == without_wall_time(tmp_path / "local")
-    # Workers got simulator and checkpoints by the hash of their content. On a busy machine one of them
-    # may have done it all.
+    # Workers receive simulator and checkpoints by their hashes. On a busy machine, one of them may have
+    # run all trials.
     got = [
         {file.name for file in (tmp_path / f"worker{number}" / "blob").glob("*/[!.]*")}
         for number in range(2)
@@ -405,7 +406,7 @@ def test_a_cluster_gives_the_same_records(lab, cluster, tmp_path, capsys):
 
 
 def test_a_worker_that_dies(lab, cluster, tmp_path):
-    """Another one does its trial, although dask has dropped all other copies of the checkpoint."""
+    """Another one runs its trial, although dask has dropped all other copies of the checkpoint."""
     words = ("--variant", "napi", "--frame-size", "64")
     assert lab(*words, "--results", str(tmp_path / "local")) == 0
     with killed(cluster, "worker"):
@@ -414,7 +415,7 @@ def test_a_worker_that_dies(lab, cluster, tmp_path):
 
 
 @pytest.mark.parametrize("what", ["workers", "scheduler"])
-def test_nobody_is_left(lab, cluster, tmp_path, capsys, monkeypatch, what):
+def test_all_workers_are_lost(lab, cluster, tmp_path, capsys, monkeypatch, what):
     monkeypatch.setattr("moderato.sim.lab.run.runner.TIMEOUT", 5)
     with killed(cluster, what):
         assert (
@@ -454,7 +455,7 @@ def test_a_trial_that_kills_its_workers(lab, cluster, tmp_path, capsys):
 
 
 def test_an_error_without_a_file(lab, tmp_path, capsys, monkeypatch):
-    """As libraries raise them: its own words are shown, not None."""
+    """Libraries raise them without a file's name: the message is shown, not None."""
     monkeypatch.setattr(
         "moderato.sim.lab.run.runner.runner", Mock(side_effect=OSError("the wire is cut"))
     )
@@ -464,7 +465,8 @@ def test_an_error_without_a_file(lab, tmp_path, capsys, monkeypatch):
 
 @contextlib.contextmanager
 def killed(cluster: str, what: str):
-    """The worker that has a trial, which does not end there; all workers; or the scheduler."""
+    """End a process: the worker that runs a trial, which does not end by itself; all workers; the
+    scheduler."""
     with distributed.Client(cluster, timeout=5, set_as_default=False) as client:
         workers = client.run(os.getpid).values()
         client.run(os.putenv, "FAKE_STALL", "1")
@@ -478,10 +480,10 @@ def killed(cluster: str, what: str):
                 }
             ):
                 time.sleep(0.05)
-            if what == "worker":  # the other one ends the trial
+            if what == "worker":  # the other worker ends the trial
                 client.run(os.unsetenv, "FAKE_STALL")
             client.amm.run_once()
-            time.sleep(1)  # copies are dropped
+            time.sleep(1)  # dask drops copies
             for process in {
                 "worker": at_work,
                 "workers": workers,
@@ -498,8 +500,8 @@ def killed(cluster: str, what: str):
 
 
 @pytest.mark.parametrize("says", [None, b"", b"SSH-2.0-OpenSSH_9.2\r\n"])
-def test_another_service_there(lab, tmp_path, capsys, monkeypatch, says):
-    """It waits for us, hangs up, or speaks something else."""
+def test_service_that_is_no_scheduler_is_rejected(lab, tmp_path, capsys, monkeypatch, says):
+    """It sends nothing, closes the connection, or sends something else."""
     monkeypatch.setattr("moderato.sim.lab.run.runner.TIMEOUT", 1)
 
     def serve():
@@ -534,7 +536,7 @@ def test_another_service_there(lab, tmp_path, capsys, monkeypatch, says):
     assert f"no dask scheduler answers at {address} (" in error and "leave out" in error
 
 
-def test_worker_of_another_commit_is_refused(lab, cluster, tmp_path, capsys, monkeypatch):
+def test_worker_of_another_commit_is_rejected(lab, cluster, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("moderato.sim.lab.run.runner.version", lambda: "another")
     assert (
         lab(
@@ -555,11 +557,11 @@ def test_worker_of_another_commit_is_refused(lab, cluster, tmp_path, capsys, mon
 # A reset -------------------------------------------------------------------------------------------
 
 
-def test_a_reset_is_seen_where_frames_entered():
-    """One way, or with so few frames that none followed another: no figure, and no traceback."""
+def test_a_reset_counts_only_ports_with_traffic():
+    """With traffic one way, or with fewer than two frames: no figure, and no exception."""
     entered = {"offered": 100, "lost": 10, "longest_pause": {"start_cycle": 5, "end_cycle": 50}}
     without = entered | {"lost": 99, "longest_pause": None}
-    other = {"left": {}}  # no frame entered there
+    other = {"left": {}}  # no frame entered at this port
     for ports, seen, seconds in (
         ([entered, other], True, 4.5e-7),
         ([without, other], False, None),
@@ -570,8 +572,8 @@ def test_a_reset_is_seen_where_frames_entered():
         assert metrics.reset_seconds({"report": report, "sys_clk_hz": 100_000_000}) == seconds
 
 
-def test_no_figure_where_nothing_came_back_after_a_reset():
-    """In the terminal's table as in the report's."""
+def test_no_figure_if_no_frame_follows_the_reset():
+    """In the terminal's table, and in the report's."""
     cell = tests.Cell("napi", 64, 100, 1.0)
     task = Task("reset", "napi", 64, 100, 10.0, 1000, 0.5)
     came, none = made_up.record(task), made_up.record(task)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The SoC's Verilog: a key of the build cache, with the names that the harness looks for."""
+"""The SoC's Verilog: reproducible, as the build cache needs it, and with the names that the harness
+uses."""
 
 import dataclasses
 import json
@@ -21,7 +22,7 @@ from moderato.soc.cpu import CpuConfig
     "config", [SimConfig(macs=1), SimConfig(macs=1, dram="versa_ecp5", sys_clk_hz=80_000_000)]
 )
 def test_equal_designs_are_equal_files(config, tmp_path):
-    """Else every change of a file, of a comment even, would make new simulators and checkpoints."""
+    """Otherwise each change of a file, even of a comment, would make new simulators and checkpoints."""
     folders = tmp_path / "first", tmp_path / "second"
     for folder in folders:
         folder.mkdir()
@@ -35,7 +36,7 @@ def test_equal_designs_are_equal_files(config, tmp_path):
             ],
             check=True,
         )
-        time.sleep(1)  # the time of day must not show
+        time.sleep(1)  # the time of day must not appear
     first, second = ({file.name: file.read_bytes() for file in folder.iterdir()} for folder in folders)
     assert first.keys() == second.keys() and "sim.v" in first
     assert all(first[name] == second[name] for name in first)
@@ -43,7 +44,7 @@ def test_equal_designs_are_equal_files(config, tmp_path):
 
 @pytest.mark.parametrize("harts", [1, 2])
 def test_the_profiler_finds_the_registers_of_every_hart(harts):
-    """Some names have a number that depends on how many harts there are."""
+    """Some names contain a number that depends on the number of harts."""
     folder = soc_verilog(SimConfig(macs=2, cpu=CpuConfig(harts=harts)))
     soc = json.loads((folder / "soc.json").read_text())
     config = soc_config(soc, "")
@@ -60,7 +61,8 @@ def test_the_profiler_finds_the_registers_of_every_hart(harts):
     "config, queues", [(SimConfig(macs=2), 1), (SimConfig(macs=2, offloads=True), 2)]
 )
 def test_the_window_finds_the_fill_of_every_queue(config, queues):
-    """The registers' names depend on the MAC's options, and on how many of a kind came before."""
+    """The registers' names depend on the MAC's options, and on the number of earlier parts of their
+    kind."""
     verilog = (soc_verilog(config) / "sim.v").read_text()
     registers = re.findall(r"^(?:reg|wire)\s.*?\b(moderatomac\w+)", verilog, re.MULTILINE)
     header = rings_header("\n".join(f"top__DOT__soc__DOT__{name};" for name in registers), 2)
@@ -68,14 +70,15 @@ def test_the_window_finds_the_fill_of_every_queue(config, queues):
         (case,) = re.findall(rf"case {port}:.*?;", header, re.DOTALL)
         used = re.findall(r"__DOT__(moderatomac\w+)", case)
         assert all(name.startswith(f"moderatomac{port}_") for name in used)
-        # The FIFO; of a queue the ring's three, its order twice; two moderations of nine, a pacing.
+        # The FIFO; for each queue three registers of the ring, and twice its order; moderations with
+        # nine, a pacing.
         assert len(used) == 1 + queues * (4 + 2 * 9 + 2)
         assert len(set(used)) == len(used) - queues
         (fifo,) = (name.removesuffix("_frames") for name in used if "framefifo" in name)
-        assert f"{fifo}_param_broadcast" in verilog  # the one of what is received
+        assert f"{fifo}_param_broadcast" in verilog  # the FIFO of received frames
         for line in re.findall(r"^ +\{.*armed.*$", case, re.MULTILINE):
             (number,) = set(re.findall(r"_moderation(\d+)_", line))
             (way,) = set(re.findall(r"_reg_((?:rx|tx)1?)_(?:frames|packet)", line))
-            # Which strobe of the driver re-arms it.
+            # The strobe with which the driver re-arms it.
             assert re.search(rf"moderation{number}_rearm\b.*strobe_{way}_rearm", verilog), line
     assert "case" not in rings_header("nothing", 2)

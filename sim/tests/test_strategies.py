@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The comparison of strategies, on a simulator that only pretends."""
+"""The comparison of strategies, with a fake simulator."""
 
 import json
 
@@ -17,7 +17,7 @@ ALL = ("ping", "idle", "10%", "50%", "90%", "bursts", "urgent", "overload")
 
 @pytest.fixture
 def lab(machine, monkeypatch):
-    """`moderato strategies` with the pretended machine; the kernels that it asked for."""
+    """`moderato strategies` with the fake machine, and the kernels that it asked for."""
     kernels = []
     monkeypatch.setattr(
         comparison, "machine", lambda link, system: kernels.append(system.kernel) or machine
@@ -117,7 +117,7 @@ def test_kernels_by_their_ticks(lab, tmp_path):
     assert set(lab.kernels) == {Choice("normal", hz) for hz in TICKS}
 
 
-def test_a_second_run_runs_nothing(lab, tmp_path, machine, capsys):
+def test_second_run_starts_no_trial(lab, tmp_path, machine, capsys):
     words = ("--strategy", "napi-full", "--situation", "ping,idle,50%")
     first = records(lab, tmp_path, *words)
     tables = capsys.readouterr().out
@@ -125,7 +125,7 @@ def test_a_second_run_runs_nothing(lab, tmp_path, machine, capsys):
     started = len(journal.read_text().splitlines())
     assert records(lab, tmp_path, *words) == first
     assert capsys.readouterr().out == tables
-    # Each state is opened once, to see that it can be.
+    # Each state is opened once, to check it.
     assert len(journal.read_text().splitlines()) - started == len({key[0] for key in first})
 
 
@@ -137,7 +137,7 @@ def test_a_second_run_runs_nothing(lab, tmp_path, machine, capsys):
         (["--frame-size", "63"], "64 to 1518 octets"),
     ],
 )
-def test_wrong_words_are_refused(lab, capsys, words, says):
+def test_wrong_words_are_rejected(lab, capsys, words, says):
     assert lab(*words) == 2 and says in capsys.readouterr().err
 
 

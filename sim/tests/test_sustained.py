@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rule that decides short trials (docs/results.md), against trials twenty times as long."""
+"""The rule that decides short trials (docs/results.md), compared with trials twenty times as long."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from moderato.sim.lab.run.machine import machine
 from moderato.sim.lab.run.session import Session
 
 LONGER = 20
-CLOSE = 0.05  # what a throughput is worth: the guest may become slower than in the short trial
+CLOSE = 0.05  # accuracy of a throughput: the guest may become slower than in the short trial
 
 
 def run(task: trials.Task) -> dict:
@@ -49,7 +49,7 @@ def test_a_throughput_is_close_to_what_is_sustained_for_long(variant):
     below = long(1 - CLOSE)
     assert below["passed"], below["why"]
     assert metrics.frames(below) == 2 * LONGER * task.frames
-    # Above it, what the rings hold is used up before the end.
+    # At higher loads, the rings fill up before the end.
     above = long(1 + CLOSE)
     assert not above["passed"]
     assert sum(port["events"]["rx_drop_ring"] for port in above["report"]["ports"]) > 0

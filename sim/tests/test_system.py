@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The whole: Linux forwards on the simulated SoC. Facts that hold whatever the figures are."""
+"""The whole system: Linux forwards on the simulated SoC. Properties that do not depend on exact
+figures."""
 
 import functools
 import json
@@ -41,7 +42,7 @@ def by_variant(lab, trials) -> dict[str, Result]:
 
 @pytest.fixture(scope="session")
 def overload(lab):
-    """Every variant under far more than it can forward."""
+    """Every variant at far more than it can forward."""
     return by_variant(
         lab, [Trial(variant, 512, 100, 520 if variant in NAPI else 350, 100) for variant in VARIANTS]
     )
@@ -49,13 +50,13 @@ def overload(lab):
 
 @pytest.fixture(scope="session")
 def light(lab):
-    """Every variant under what it can forward."""
+    """Every variant at a load that it can forward."""
     return by_variant(lab, [Trial(variant, 512, 5, 15, 100) for variant in VARIANTS])
 
 
 @pytest.fixture(scope="session")
 def below_collapse(lab):
-    """Those without NAPI under about as much as they can forward."""
+    """Variants without NAPI, at about the highest load that they can forward."""
     frames = {"original": 100, "tx-128": 270}
     return by_variant(lab, [Trial(variant, 512, 10, frames[variant], 100) for variant in frames])
 
@@ -65,7 +66,7 @@ def below_collapse(lab):
 
 @pytest.mark.parametrize("variant", ["tx-128", "napi"])
 def test_gated_clocks_change_nothing(lab, variant):
-    """Also overloaded, and with the moderation's timers running."""
+    """Also in overload, and while moderation's timers run."""
     asked = Trial(variant, 64, 100, 80, 100)
     commands = json.dumps({"do": "trial", **trial.request(asked, lab.sys_clk_hz)}) + "\n"
     gated, ungated = (
@@ -89,7 +90,7 @@ def test_gated_clocks_change_nothing(lab, variant):
 
 def test_sleep_changes_nothing(lab):
     """Timers and the keyboard wake a waiting guest in the same cycle as without skipped cycles. Its
-    state at the end is the same except for the gated clocks."""
+    final state is the same, except for the gated clocks."""
     commands = "".join(
         json.dumps(command) + "\n"
         for command in (
@@ -133,7 +134,8 @@ def test_sleep_changes_nothing(lab):
 
 
 def test_a_guest_sleeps_between_the_frames_of_a_replay(lab, tmp_path):
-    """However long a capture is idle: what passes over sleep is not asked to stop at each cycle."""
+    """Also in a long pause of a capture: skipped cycles are not interrupted for each cycle of the
+    replay."""
     pcap.write(tmp_path / "in", [pcap.Frame(moment, bytes(udp())) for moment in (0, 300_000_000)])
     commands = ({"do": "counters"}, {"do": "replay", "in": [str(tmp_path / "in")]}, {"do": "counters"})
     done = subprocess.run(
@@ -155,7 +157,7 @@ def test_a_guest_sleeps_between_the_frames_of_a_replay(lab, tmp_path):
 # Frames -------------------------------------------------------------------------------------------
 
 
-def test_no_frame_is_harmed_and_every_one_is_accounted_for(overload, light):
+def test_every_frame_is_intact_and_counted(overload, light):
     for result in [*overload.values(), *light.values()]:
         assert result.problems == []  # also: /proc/interrupts equals the hardware's counts
         for port in result.ports:
@@ -186,7 +188,7 @@ def test_tx_off_raises_no_tx_interrupt(overload, light, variant):
 
 @pytest.mark.parametrize("variant", [name for name in VARIANTS if name.endswith("tx-128")])
 def test_tx_128_raises_one_per_128(overload, below_collapse, variant):
-    """By the frames that left through a port; the last few wait for the time bound."""
+    """Counts frames that left through a port; the last few wait for the time limit."""
     entered = (overload if variant in NAPI else below_collapse)[variant].ports
     for port, other in zip(entered, reversed(entered)):
         assert other.forwarded >= 2 * 128
@@ -213,11 +215,11 @@ def test_napi_under_overload_polls_and_drops_at_the_ring(overload, variant):
     result = overload[variant]
     assert result.total("rx_interrupts") < result.total("received") / 100
     assert result.total("dropped_at_ring") > 0
-    assert result.total("forwarded") == result.total("received")  # what is received is forwarded
+    assert result.total("forwarded") == result.total("received")  # all received frames are forwarded
 
 
 def test_original_falls_below_its_own_peak(overload, below_collapse):
-    """Congestion collapse (the paper's figure 5): more offered, less forwarded."""
+    """Congestion collapse (the paper's figure 5): at a higher load, it forwards less."""
     assert overload["original"].total("fps") < below_collapse["original"].total("fps")
 
 
@@ -264,8 +266,8 @@ def test_a_lost_frame_is_noticed(lab):
 # Settings -----------------------------------------------------------------------------------------
 
 
-def test_settings_that_did_not_take_are_told(lab):
-    """By the real ethtool and driver, of each kind that is read back."""
+def test_settings_without_effect_are_reported(lab):
+    """With the real ethtool and driver, for each kind of setting that is read back."""
     with state.ready(lab, "napi").open() as session:
         for setting in (
             "-C rx-usecs 50 rx-frames-low 0",
@@ -304,7 +306,7 @@ def wire(frame: bytes, **flags) -> dict:
 
 @functools.cache
 def abuse():
-    """All kinds of bad frames enter port 0 between two good ones; then a small trial."""
+    """All kinds of bad frames enter port 0 between two good ones; then a small trial runs."""
     good = bytes(udp(id=1))
     frames = [
         wire(good),
@@ -315,7 +317,7 @@ def abuse():
         ),
         wire(good, fcs="bad"),
         wire(good, error=True),
-        wire(good + bytes(1519 - len(good))),  # 1523 octets with FCS: one too many for a VLAN tag
+        wire(good + bytes(1519 - len(good))),  # 1523 octets with FCS: one more than with a VLAN tag
         wire(good + bytes(4000)),
         wire(b"\x02\0\0\0\0\x99" + good[6:]),  # another station
         wire(bytes(udp(ttl=1))),
@@ -338,14 +340,14 @@ def small_trial(session, settings: Trial, **fields) -> dict:
 
 
 def guest_snmp(session) -> dict[str, int]:
-    """The guest's IPv4 counters, RFC 4293's names."""
+    """The guest's IPv4 counters, with RFC 4293's names."""
     lines = [line.split() for line in session.check("cat /proc/net/snmp").splitlines()]
     names, values = [line for line in lines if line and line[0] == "Ip:"]
     return dict(zip(names[1:], map(int, values[1:])))
 
 
 class TemporaryFiles:
-    """Names of files in a folder that goes away."""
+    """Names of files in a folder that is removed."""
 
     def __init__(self, count: int):
         self.folder = tempfile.TemporaryDirectory()
@@ -391,14 +393,14 @@ def test_ttl_and_route_are_answered():
     assert answers[11].code == 0 and answers[3].code == 0
 
 
-def test_forwarding_goes_on_after_abuse():
+def test_forwarding_continues_after_abuse():
     _, _, _, then = abuse()
     assert trial.damage(then) == []
     assert [port["forwarded"] for port in then["ports"]] == [64, 64]
 
 
 def test_burst_at_the_minimum_gap(lab):
-    """RFC 2544's back-to-back frames: a burst that the ring holds is forwarded whole."""
+    """RFC 2544's back-to-back frames: a burst that fits the ring is forwarded without loss."""
     with state.ready(lab, "napi").open() as session:
         reply = small_trial(session, Trial("napi", 64, 100, 128, 100))
     assert trial.damage(reply) == []
@@ -414,7 +416,7 @@ def moderato(*words) -> subprocess.CompletedProcess:
 
 
 def test_replay_learns_neighbours_and_forwards(tmp_path):
-    """A capture with other addresses than the bench's gets the bench's."""
+    """A capture with other addresses is rewritten with the bench's."""
     frames = [
         Ether(src="00:11:22:33:44:55", dst="66:77:88:99:aa:bb")
         / IP(src="192.0.2.1", dst="203.0.113.5", id=number)
@@ -447,8 +449,8 @@ def test_replay_learns_neighbours_and_forwards(tmp_path):
 
 
 def test_replay_accounts_for_every_frame(tmp_path):
-    """Forwarded, with priority tags or without, for the guest, for another station or VLAN, too long,
-    too short, damaged, expired: each where it belongs."""
+    """Frames that are forwarded, with or without priority tags; for the guest; for another station or
+    VLAN; too long, too short, damaged, or expired: each is in its counter."""
     frames = [
         udp(),
         udp(dst="198.18.0.1"),
@@ -489,8 +491,8 @@ def test_replay_accounts_for_every_frame(tmp_path):
     first, second = result["ports"]
     assert (first["offered"], first["forwarded"], second["offered"]) == (11, 3, 0)
     assert (first["dropped_damaged"], first["dropped_filtered"]) == (3, 1)
-    # The guest asked port 1's tester for its address, and port 0's before it sent it ICMP errors for
-    # the rest.
+    # The guest asked port 1's tester for its address, and also port 0's, before it sent it ICMP errors
+    # for the remaining frames.
     assert (first["answers"], second["answers"]) == (1, 1)
     assert first["received"] == 7 + first["answers"] and second["received"] == 1
     assert result["delivered"] == 2
@@ -506,7 +508,7 @@ def test_replay_accounts_for_every_frame(tmp_path):
 
 
 def test_shell_until_the_guest_powers_off():
-    """What it printed before is there; the tester answers, without having been asked to."""
+    """Its earlier output is complete; without an option, the tester does not echo."""
     ended = moderato("shell", "-c", "ping -c 2 198.19.0.2; poweroff; sleep 9; echo never")
     assert "2 packets transmitted, 2 packets received" in ended.stdout
     assert "never" not in ended.stdout
@@ -514,7 +516,7 @@ def test_shell_until_the_guest_powers_off():
 
 
 def test_udp_echo(tmp_path):
-    """A datagram through the guest to the tester at port 1 comes back to its sender at port 0."""
+    """A datagram through the guest to the tester at port 1 returns to its sender at port 0."""
     asked = (
         Ether(src=TESTER[0], dst=GUEST[0])
         / IP(src="198.18.0.2", dst="198.19.0.2")
@@ -542,7 +544,7 @@ def test_udp_echo(tmp_path):
 
 
 def test_shell_while_the_tester_sends():
-    """`top` has the CPU's line, `variant` chooses, and the console prints the rates."""
+    """`top` shows the CPU's use, `variant` chooses a variant, and the console prints the rates."""
     ended = moderato(
         "shell",
         "--variant",
@@ -568,7 +570,7 @@ def test_shell_while_the_tester_sends():
 
 
 @pytest.mark.parametrize("typed, says", [("exit", "Ctrl-A x leaves it."), ("help", "variant [NAME]")])
-def test_the_console_says(typed, says):
+def test_messages_of_the_console(typed, says):
     shown = subprocess.run(
         [sys.executable, "-m", "moderato.sim.lab.cli", "shell"],
         text=True,
@@ -588,4 +590,4 @@ def test_shell_gives_output_and_status():
         'echo "$(cat /sys/class/net/eth1/address)" \udcff\udcc3; exit 3',
     )
     assert ended.returncode == 3
-    assert ended.stdout == GUEST[1] + " \udcff\udcc3\n"  # octets that are no UTF-8
+    assert ended.stdout == GUEST[1] + " \udcff\udcc3\n"  # octets that are not UTF-8

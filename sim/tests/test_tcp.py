@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`moderato tcp` and `moderato receiver`, on a simulator that only pretends."""
+"""`moderato tcp` and `moderato receiver`, with a fake simulator."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from moderato.sim.lab.tcp.transfer import DIRECTIONS, FAULTS, PEERS, Transfer
 
 @pytest.fixture
 def lab(machine, monkeypatch, tmp_path):
-    """`moderato` with the pretended machine."""
+    """`moderato` with the fake machine."""
     program = tmp_path / "stream"
     program.write_text("stream")
     monkeypatch.setattr(transfers, "machine", lambda *_, **__: machine)
@@ -39,14 +39,14 @@ def test_every_direction_variant_and_link(lab, tmp_path):
     ]
     for each in found:
         assert each["problems"] == [] and each["nic"] == "moderato" and each["harts"] == 1
-        assert each["goodput_mbps"] == pytest.approx(100)  # 8 cycles an octet at 100 MHz
+        assert each["goodput_mbps"] == pytest.approx(100)  # 8 cycles per octet at 100 MHz
         assert each["cpu_idle_percent"] == pytest.approx(25, abs=0.01)
         assert each["acks_per_segment"] == pytest.approx(0.5, abs=0.01)
         assert each["mean_window_bytes"] == 65535 and each["retransmissions"] == 0
         assert each["round_trip_us"]["median"] == 20 and "profile" not in each
 
 
-def test_a_second_run_runs_nothing(lab, tmp_path, machine, capsys):
+def test_second_run_starts_no_transfer(lab, tmp_path, machine, capsys):
     words = ("tcp", "--variant", "napi", "--direction", "in,out")
     first = records(lab, tmp_path, *words)
     tables = capsys.readouterr().out
@@ -54,11 +54,11 @@ def test_a_second_run_runs_nothing(lab, tmp_path, machine, capsys):
     started = len(journal.read_text().splitlines())
     assert records(lab, tmp_path, *words) == first
     assert capsys.readouterr().out == tables
-    assert len(journal.read_text().splitlines()) - started == 1  # to see that the state can be opened
+    assert len(journal.read_text().splitlines()) - started == 1  # to check that the state can be opened
 
 
 def test_captures_are_made_in_a_transfer(lab, tmp_path, capsys):
-    """Also if its record is kept already; foreign files stay, and nothing is run."""
+    """Even if its record is stored already; other files in the folder stay, and nothing is run."""
     words = ("tcp", "--variant", "napi", "--direction", "in")
     (first,) = records(lab, tmp_path, *words)
     (again,) = records(lab, tmp_path, *words, "--pcap", tmp_path / "p")
@@ -73,7 +73,7 @@ def test_captures_are_made_in_a_transfer(lab, tmp_path, capsys):
     assert "leave out --scheduler" in capsys.readouterr().err
 
 
-def test_what_the_guest_and_the_tester_are_told():
+def test_settings_of_guest_and_tester():
     transfer = Transfer("out", "napi", octets=10, faults=("drop", "swap"), peer="stalls")
     wanted = exchange.request(transfer)
     assert wanted["direction"] == "out" and wanted["octets"] == 10 and wanted["check"]
@@ -96,17 +96,17 @@ def test_what_the_guest_and_the_tester_are_told():
 
 @pytest.mark.parametrize("clock", [80_000_000, 100_000_000, 125_000_000])
 def test_a_peer_stalls_for_a_second(clock):
-    """Of the SoC's clock."""
+    """A second of the SoC's clock."""
     wanted = exchange.request(Transfer("out", "napi", peer="stalls"), clock)
     assert wanted["stall"] == {"after": 500_000, "cycles": clock}
-    assert wanted["max_cycles"] > 10 * clock  # it is waited for
+    assert wanted["max_cycles"] > 10 * clock  # the limit is longer
     vanishes = exchange.request(Transfer("out", "napi", peer="vanishes"), clock)
     assert vanishes["vanish"] == {"after": 500_000} and "stall" not in vanishes
 
 
 @pytest.mark.parametrize("state", ["closed", "established"])
 def test_a_program_whose_peer_vanished_is_ended(state):
-    """The program may have ended by itself at that moment, which is no failure."""
+    """The program may also have ended at that moment, which is no failure."""
     asked = []
 
     class Guest:
@@ -120,7 +120,7 @@ def test_a_program_whose_peer_vanished_is_ended(state):
     _, told = exchange.talk(Transfer("in", "napi", octets=10), Guest(), None)
     assert told[0]["octets"] == 10
     assert asked[-1].startswith("kill 42 2> /dev/null; ") == (state != "closed")
-    # As the guest's shell runs it, with a process that is gone.
+    # As in the guest's shell, with a process that has ended.
     gone = subprocess.Popen(["true"])
     gone.wait()
     command = asked[-1].replace("42", str(gone.pid)).replace(exchange.RESULT, "/dev/null")
@@ -177,7 +177,7 @@ def test_a_program_that_fails(lab, monkeypatch, capsys):
         ("receiver --json same --results same", "are the same file"),
     ],
 )
-def test_wrong_words_are_refused(lab, capsys, words, says):
+def test_wrong_words_are_rejected(lab, capsys, words, says):
     assert lab(*words.split()) == 2 and says in capsys.readouterr().err
 
 
@@ -249,11 +249,11 @@ def test_the_queue_from_calls():
             (3, "handle_softirqs;tcp_rcv_established;kfree_skb_partial"),  # merged with the second
             (4, "tcp_v4_rcv;tcp_add_backlog"),
             (4, "tcp_v4_rcv;tcp_add_backlog"),
-            (4, "tcp_v4_rcv;tcp_add_backlog;kfree_skb_partial"),  # two segments put aside
+            (4, "tcp_v4_rcv;tcp_add_backlog;kfree_skb_partial"),  # two segments in the backlog
             (10, "sys;tcp_recvmsg_locked"),
             (11, copied),
             (12, "tcp_recvmsg_locked.isra.0;sock_rfree"),
-            (13, copied),  # goes on
+            (13, copied),  # continues
             (14, "release_sock;__release_sock;tcp_rcv_established"),
             (14, "release_sock;__release_sock;tcp_rcv_established;tcp_queue_rcv"),
             (15, "handle_softirqs;tcp_v4_rcv;tcp_rcv_established"),
@@ -263,7 +263,7 @@ def test_the_queue_from_calls():
             (21, copied),
         )
     ]  # after the window
-    # Queues of 1 and 2 segments, then of 2 and 2; three segments handled, one in a softirq.
+    # Queues of 1 and 2 segments, then of 2 and 2; three segments handled, one of them in a softirq.
     assert receive_queue.figures(calls, 5, 20) == {
         "mean_skbs": 2.0,
         "mean_segments": 3.5,
@@ -289,8 +289,8 @@ def test_unsteady_windows():
     "window",
     [None, {"start_cycle": 900, "end_cycle": 900, "octets": 0, "parts": [900] * 9, "idle_cycles": [0]}],
 )
-def test_too_few_octets_have_figures_of_all(window):
-    """They come all at once: a window without a length has no rate."""
+def test_too_few_octets_have_figures_of_the_whole_transfer(window):
+    """If they all arrive at once, the window has no duration, and there is no rate."""
     events = dict.fromkeys(("rx_interrupt", "tx_interrupt", "rx_completed"), 3)
     counts = {
         "segments": {"in": 1, "out": 0},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""TCP on the simulated SoC, with real Linux at the other end of the tester's connections."""
+"""TCP on the simulated SoC, between Linux and the tester."""
 
 import functools
 import json
@@ -58,8 +58,8 @@ def test_all_octets_arrive(direction):
     assert made["corrupted"] == made["retransmissions"] == 0
 
 
-def test_the_guest_sees_wrong_octets():
-    """They are damaged so that all checksums hold: only a comparison can find them."""
+def test_guest_detects_wrong_octets():
+    """The damage keeps all checksums valid: only a comparison can detect it."""
     wanted = transfer("in", check=True)
     request = exchange.request(wanted)
     fault = {"port": 0, "way": "in", "segments": "data", "frame": 40, "kind": "scramble"}
@@ -74,7 +74,7 @@ def test_the_guest_sees_wrong_octets():
     assert 39 * MSS <= served["first_corrupted"] < 42 * MSS
 
 
-def test_a_checkpoint_is_refused_while_connections_are_open(tmp_path):
+def test_no_checkpoint_while_connections_are_open(tmp_path):
     with ready("through").open() as session:
         session.call("talk", **exchange.request(transfer("through")))
         session.call("run", cycles=1_000_000)
@@ -83,7 +83,7 @@ def test_a_checkpoint_is_refused_while_connections_are_open(tmp_path):
         assert session.call("collect")["done"]
 
 
-def test_nobody_listens():
+def test_no_listener():
     with ready("in").open() as session:
         session.call("talk", **exchange.request(transfer("in")))
         reply = session.call("collect")
@@ -91,14 +91,14 @@ def test_nobody_listens():
     assert not reply["done"] and reply["connections"][0]["error"].startswith("nobody listens")
 
 
-def test_a_buffer_beyond_memory():
+def test_a_buffer_larger_than_memory():
     with pytest.raises(LabError, match="a user's buffer of 900000000 octets does not fit"):
         record(transfer("in", user_buffer=900_000_000))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_what_is_lost_or_damaged_comes_again(direction):
+def test_lost_and_damaged_segments_are_retransmitted(direction):
     made = record(transfer(direction, octets=1_000_000, check=True, faults=FAULTS))
     assert not [problem for problem in made["problems"] if "steady" not in problem]
     assert made["retransmissions"] > 0 and made["corrupted"] == 0
@@ -116,7 +116,7 @@ def test_a_peer_that_vanishes(direction, peer, says):
 
 @pytest.mark.slow
 def test_a_window_of_zero_for_a_second():
-    """All arrives in the end, and the figures are called unsound."""
+    """All octets arrive in the end, but the figures are unsound."""
     made = record(transfer("out", octets=1_000_000, peer="stalls"))
     assert made["connections_ended"][0]["octets"] == 1_000_000
     assert "not steady" in made["problems"][0]
@@ -127,13 +127,13 @@ def test_nuttcp_agrees():
     ours = record(transfer("out", octets=1_500_000))
     other = record(transfer("out", octets=1_500_000, program="nuttcp"))
     assert other["goodput_mbps"] == pytest.approx(ours["goodput_mbps"], rel=0.05)
-    # Its own figure has slow start in it.
+    # Its own figure includes slow start.
     assert other["guest"][0]["goodput_mbps"] == pytest.approx(ours["goodput_mbps"], rel=0.1)
     assert not ours["problems"] and not other["problems"]
 
 
 @pytest.mark.slow
-def test_twice_is_the_same():
+def test_transfers_are_reproducible():
     def made(wanted):
         return {name: value for name, value in record(wanted).items() if name != "simulation"}
 
@@ -142,8 +142,8 @@ def test_twice_is_the_same():
 
 
 @pytest.mark.slow
-def test_what_is_on_the_wire(tmp_path):
-    """By scapy: right checksums, the options that both ends agree on, full segments."""
+def test_segments_on_the_wire(tmp_path):
+    """Checked with scapy: checksums, the negotiated options, full segments."""
     wanted = transfer("out")
     with ready("out").open() as session:
         session.call("talk", **exchange.request(wanted), pcap=str(tmp_path))

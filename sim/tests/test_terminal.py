@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a command does with the descriptors, the terminal and the environment that its caller gave it."""
+"""A command's use of the descriptors, terminal and environment that its caller gave it."""
 
 import ast
 import contextlib
@@ -22,7 +22,7 @@ import pytest
 from moderato.sim.lab.run import runner
 from moderato.toolchain.project import ROOT
 
-WAIT = 60  # seconds after which a command is taken for one that never ends
+WAIT = 60  # seconds after which a command counts as endless
 SOURCES = sorted(
     file
     for folder in ("sim/lab", "soc", "toolchain", "boards", "integrate", "gateware", "examples")
@@ -30,7 +30,7 @@ SOURCES = sorted(
     if "tests" not in file.parts
 )
 
-# A command of the lab with the pretended machine.
+# A command of the lab with the fake machine.
 STARTER = """
 import sys
 from pathlib import Path, PosixPath
@@ -57,7 +57,7 @@ COMMANDS = {
     "receiver --user-buffer 4096": 0,
     "strategies --strategy napi --situation ping": 0,
     "rfc2544 --variant napi --frame-size 64 --results {folder}/out": 0,
-    "shell -c true": 7,  # as the pretended guest says
+    "shell -c true": 7,  # the fake guest's status
     "live --record {folder}/out -c 'exit 7'": 7,
     "about": 0,
     "about --json {folder}/out": 0,
@@ -98,7 +98,7 @@ def closed(words: list, which: str) -> subprocess.CompletedProcess:
     ],
 )
 def test_closed_descriptors(lab, tmp_path, command, which):
-    """The command ends with its own status, and its files are those of a caller that closed none."""
+    """The command's status and files are the same as with all descriptors open."""
     if command.startswith("live"):
         namespaces.need()
     words = lab + shlex.split(command.format(folder=tmp_path))
@@ -131,7 +131,7 @@ def test_closed_descriptors_of_the_launcher(words, status, which):
 
 
 def on_terminal(words: list, **environment: str) -> str:
-    """What a command prints on a terminal."""
+    """The output of a command on a terminal."""
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as shown:
         process = subprocess.Popen(
@@ -142,7 +142,7 @@ def on_terminal(words: list, **environment: str) -> str:
         try:
             while piece := shown.read(1 << 16):
                 printed += piece
-        except OSError:  # the last one has closed it
+        except OSError:  # the last process has closed it
             pass
         assert process.wait(WAIT) == COMMANDS.get(shlex.join(words[3:]), 0), printed
     return printed.decode()
@@ -165,7 +165,7 @@ def test_escape_sequences(lab, command, environment, escapes):
 
 
 def state(pid: int) -> str:
-    """As ps(1) has it: T is stopped."""
+    """The state in ps(1): T is stopped."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
@@ -185,7 +185,7 @@ def descendants(pid: int) -> list[int]:
 
 @contextlib.contextmanager
 def stopped_at_the_end(process: subprocess.Popen) -> Iterator[subprocess.Popen]:
-    """With all that it has started."""
+    """The process with all its children; ends them at the end."""
     try:
         yield process
     finally:
@@ -267,7 +267,7 @@ def test_status_of_a_signal(lab, number):
 
 
 def test_stop_while_a_thread_starts(monkeypatch):
-    """An executor does not wait for a thread whose start was interrupted; its job would go on."""
+    """An executor does not wait for a thread whose start was interrupted; its job would continue."""
     threads, begun, start = [], [], threading.Thread.start
 
     def interrupted(thread: threading.Thread):
@@ -285,7 +285,8 @@ def test_stop_while_a_thread_starts(monkeypatch):
 
 # The environment ----------------------------------------------------------------------------------
 
-# Of the variables of Python's that a user may have, those by which it ends, waits or prints otherwise.
+# Python's variables that a user may have set, and with which Python ends, waits or prints something
+# else.
 PYTHONS = {
     "PYTHONPATH": "{folder}",
     "PYTHONHOME": "{folder}",
@@ -310,7 +311,7 @@ PYTHONS = {
     ],
 )
 def test_variables_of_the_user_s_python(tmp_path, words, status):
-    """Nothing heeds them, and no package of theirs takes the place of one of ours."""
+    """They have no effect, and no package in the user's path replaces one of ours."""
     for module in ("argparse", "signal", "sitecustomize", "pytest"):
         (tmp_path / f"{module}.py").write_text("raise SystemExit('imported')")
     theirs = {name: value.format(folder=tmp_path) for name, value in PYTHONS.items()}
@@ -329,8 +330,8 @@ def test_variables_of_the_user_s_python(tmp_path, words, status):
 # Exceptions ---------------------------------------------------------------------------------------
 
 
-def test_no_exception_s_name_in_a_message():
-    """A user knows neither KeyError nor repr(); errors.reason() says it in words."""
+def test_messages_contain_no_exception_class():
+    """A user does not know KeyError or repr(); errors.reason() makes a message for users."""
     assert SOURCES
     found = []
     for file in SOURCES:
@@ -345,7 +346,7 @@ def test_no_exception_s_name_in_a_message():
 
 
 def _names_class(node: ast.AST, name: str) -> bool:
-    """Whether it is {name!r}, repr(name) or type(name)."""
+    """Whether an expression is {name!r}, repr(name) or type(name)."""
     match node:
         case ast.FormattedValue(value=ast.Name(id=used), conversion=114):
             return used == name

@@ -59,12 +59,12 @@ def test_finds_the_cycle_of_a_trigger(trigger, number, cycle):
         ("function:pol", 1, "functions near that name: poll"),
     ],
 )
-def test_trigger_that_does_not_come_says_what_comes(trigger, number, says):
+def test_missing_trigger_lists_existing_ones(trigger, number, says):
     with pytest.raises(UsageError, match=says):
         moments.find(HAPPENED, trigger, number)
 
 
-def test_texts_say_what_happens_in_each_cycle():
+def test_texts_of_each_cycle():
     texts = moments.texts(HAPPENED)
     assert texts == {
         "cpu0_function": [(200, "main"), (300, "irq"), (350, "main"), (350, "poll"), (352, "poll")],
@@ -95,7 +95,7 @@ def wanted(**fields):
         ({"begin": 950, "cycles": 100}, Window(950, 999, 950)),
     ],
 )
-def test_window_ends_where_the_trial_ends(fields, shown):
+def test_window_is_limited_to_the_trial(fields, shown):
     assert window(wanted(**fields), HAPPENED) == shown
 
 
@@ -178,7 +178,7 @@ def test_chooses_by_rooms_and_by_names():
         ([], ["*_irq_tx"], r"--signals \*_irq_tx matches no signal; near it: .*moderatomac0_irq_rx"),
     ],
 )
-def test_unknown_room_or_name_says_what_is_near(scopes, globs, says):
+def test_unknown_room_or_name_lists_similar_ones(scopes, globs, says):
     with pytest.raises(UsageError, match=says):
         signals.choose(SIGNALS, scopes, globs)
 

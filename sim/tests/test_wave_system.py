@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A wave of the real SoC: the right cycles, and what the profiler and the tester know of them."""
+"""A wave of the real SoC: the requested cycles, in agreement with the profiler and the tester."""
 
 import bisect
 import functools
@@ -27,7 +27,7 @@ SOC = "TOP.top.soc."
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """With the wave of the second frame that enters port 0."""
+    """A folder with the wave of the second frame that enters port 0."""
     path = tmp_path_factory.mktemp("wave")
     words = f"--variant {VARIANT} --frames 4 --nth 2 --before {BEFORE} --after {AFTER}".split()
     assert cli.main(["wave", *words, "--output", str(path / "frame.fst")]) == 0
@@ -44,7 +44,7 @@ def read(path: Path, name: str) -> list[int]:
 
 @functools.cache
 def cycles(path: Path) -> tuple[int, int]:
-    """The first cycle of a wave, and how many it has."""
+    """The first cycle of a wave, and the number of cycles."""
     found = [value for _, value in pywellen.Waveform(str(path))["derived.cycle"].signal]
     assert found == list(range(found[0], found[0] + len(found)))
     return found[0], len(found)
@@ -60,8 +60,8 @@ def test_wave_has_the_cycles_around_the_trigger(folder):
     assert texts(folder / "frame.fst", "port0_in")[BEFORE - 1 : BEFORE + 1] == ["", "0:1"]
 
 
-def test_signals_show_what_the_tester_and_the_macs_know(folder):
-    """The MAC gets each word in its frame's cycles; an interrupt is on its line a cycle later."""
+def test_signals_agree_with_the_tester_and_the_macs(folder):
+    """The MAC gets each word in its frame's cycles; an interrupt's line rises a cycle later."""
     file = folder / "frame.fst"
     valid, frame = read(file, SOC + "eth0_rx_valid"), texts(file, "port0_in")
     assert any(valid)
@@ -72,8 +72,8 @@ def test_signals_show_what_the_tester_and_the_macs_know(folder):
     assert risen == [cycle + 1 for cycle in told] != []
 
 
-def test_functions_are_those_of_the_program_counter(folder):
-    """Of each instruction that retires, in its cycle: the profiler's function is the symbol's."""
+def test_functions_agree_with_the_program_counter(folder):
+    """For each instruction that retires: the profiler's function has the symbol of its address."""
     file = folder / "frame.fst"
     functions = sorted(
         symbols.of_guest(state.ready(machine(), VARIANT)), key=lambda symbol: symbol.address
@@ -109,7 +109,7 @@ def test_viewers_files_name_signals_of_the_wave(folder):
 
 
 def test_wave_of_a_command(tmp_path):
-    """The first frame that the guest receives is the answer to its ping."""
+    """The first frame that the guest receives is the reply to its ping."""
     words = ["wave", "--variant", VARIANT, "-c", "ping -c 1 198.18.0.2", "--after", "2000"]
     assert cli.main([*words, "--output", str(tmp_path / "ping.fst")]) == 0
     _, count = cycles(tmp_path / "ping.fst")
@@ -127,7 +127,7 @@ def test_wave_of_a_command(tmp_path):
         ("--signals *_irqrx", "moderatomac0_irq_rx"),
     ],
 )
-def test_what_is_not_there_is_one_line(words, says, tmp_path, capsys):
+def test_errors_are_one_line(words, says, tmp_path, capsys):
     command = f"wave --variant {VARIANT} --frames 4 {words} --output {tmp_path}/w.fst"
     assert cli.main(command.split()) == 2
     *_, last = capsys.readouterr().err.splitlines()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The window of `live --watch`: access to it, and its page in a browser. The test takes the simulator's
-place."""
+"""The page of `live --watch`: access to its server, and the page in a browser. The test replaces the
+simulator."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from moderato.sim.lab.live import cpu_terms, window
 
-WAIT = 20  # seconds in which something has to happen
+WAIT = 20  # seconds before a test fails
 EVENTS = [
     "rx_interrupt",
     "tx_interrupt",
@@ -47,7 +47,7 @@ ABOUT = {
 
 
 def queue(ring=192):
-    """Its Rx moderation counts frames, and delays by 100 µs at most; its Tx moderation is off."""
+    """Its Rx moderation counts frames, and waits for at most 100 µs; its Tx moderation is off."""
     off = {
         "armed": False,
         "unreported": 3,
@@ -63,7 +63,7 @@ def queue(ring=192):
 
 
 class Simulator:
-    """The end of the window that moderato-sim has; `address` is the page's."""
+    """moderato-sim's end of the connection; `address` is the page's."""
 
     def __init__(self, socket_, address):
         self.socket, self.address = socket_, address
@@ -79,7 +79,7 @@ class Simulator:
         self.socket.send(json.dumps(message).encode())
 
     def state(self, cycle, into=0, out=0, drops=0, queues=(192,), **changes):
-        """Port 0 got frames, port 1 sent some, others found no descriptor. queues: how full each is."""
+        """Port 0 received frames, port 1 sent some, others found no descriptor. queues: their fill."""
         ports = [
             {
                 "in": frames,
@@ -143,7 +143,7 @@ def test_the_token_is_needed(simulator):
     assert status(f"{simulator.address}../window.py") in (403, 404)
 
 
-def test_another_token_each_time(simulator, capsys):
+def test_each_session_has_another_token(simulator, capsys):
     with window.opened({}):
         other = re.search(r"http://\S+/", capsys.readouterr().err)[0]
     assert other.split("/")[3] != simulator.address.split("/")[3]
@@ -158,7 +158,7 @@ def connect(address: str, origin: str | None = None):
     return tornado.websocket.websocket_connect(request)
 
 
-def test_another_site_gets_no_connection(simulator):
+def test_another_origin_is_rejected(simulator):
     async def run():
         with pytest.raises(tornado.httpclient.HTTPClientError, match="403"):
             await connect(simulator.address, "http://example.org")
@@ -186,7 +186,7 @@ def test_messages_go_through(simulator):
         other = await connect(simulator.address)
         await asyncio.to_thread(simulator.asked, "open")
         other.close()
-        await page.write_message(json.dumps({"do": "run"}))  # the first one is still there
+        await page.write_message(json.dumps({"do": "run"}))  # the first page is still open
         await asyncio.to_thread(simulator.asked, "run")
         page.close()
         await asyncio.to_thread(simulator.asked, "close")
@@ -194,7 +194,7 @@ def test_messages_go_through(simulator):
     asyncio.run(run())
 
 
-def test_it_goes_when_the_simulator_does(capsys):
+def test_server_ends_with_the_simulator(capsys):
     with window.opened({}):
         address = re.search(r"http://\S+/", capsys.readouterr().err)[0]
         assert status(address) == 200
@@ -254,7 +254,7 @@ def click(browser, selector: str):
 
 
 def test_figures(page, simulator):
-    """Rates are those of simulated time: 1 M cycles are 10 ms."""
+    """Rates are per simulated time: 1 M cycles are 10 ms."""
     shown = page()
     simulator.state(2_000_000, into=1488, out=177, drops=1300)
     shows(shown, "plot-frames-0", "in 148\u202f800")
@@ -269,8 +269,8 @@ def test_figures(page, simulator):
     assert shown.find_element(By.ID, "moment").get_attribute("href").endswith("#cycle=2000000")
 
 
-def test_what_the_cpu_does(page, simulator):
-    """Stacks become terms; cycles of messages that come before the next point add up."""
+def test_terms_of_the_cpu(page, simulator):
+    """Stacks become terms; the cycles of messages between two points add up."""
     stacks = {
         "from": 0,
         "busy": [[3, 300_000]],
@@ -288,7 +288,7 @@ def test_what_the_cpu_does(page, simulator):
 
 
 def test_busy_follows_numbers():
-    """From 0 on, all numbers are of another profile."""
+    """A message from 0 on replaces all earlier numbers."""
     follows = cpu_terms.Busy()
     first = {"from": 0, "nodes": [[0, "[unknown]"], [0, "schedule"]], "busy": [[0, 1], [1, 5]]}
     assert follows.take([first]) == {"other": 1, "scheduler": 5}
@@ -301,7 +301,7 @@ def test_busy_follows_numbers():
 
 
 def test_moderation(page, simulator):
-    """Each queue's ring, and how far its conditions for an interrupt are."""
+    """Each queue's ring, and the progress of its conditions for an interrupt."""
     shown = page(queues=[2, 2])
     simulator.state(2_000_000, queues=(192, 5))
     shows(shown, "queue-1-0", "192 / 256")
@@ -329,8 +329,8 @@ def test_moderation(page, simulator):
     ]
 
 
-def test_a_queue_that_is_not_in_use(page, simulator):
-    """No descriptor was given to its ring, which says nothing about how full it is."""
+def test_an_unused_queue(page, simulator):
+    """Its ring has no descriptor, so its fill is unknown."""
     shown, idle = page(queues=[2, 2]), queue(256)
     idle["rx"] = {**idle["tx"], "unreported": 0}
     fill = {"fifo": 0, "queues": [queue(5), idle]}
@@ -377,13 +377,13 @@ def test_controls(page, simulator):
 
 
 def test_a_page_that_is_opened_later(page, simulator):
-    """Or loaded again: it shows the strategy and the pace of now, and what the guest has printed."""
+    """Or loaded again: it shows the current strategy and pace, and the guest's earlier output."""
     shown = page(strategy="original", printed="# variant original\r\nboth ports: original\r\n# ")
     shows(shown, "variant", "· original")
     shows(shown, "console", "both ports: original")
     assert shown.find_element(By.ID, "name").get_attribute("value") == "original"
     assert shown.find_element(By.ID, "pace").get_attribute("value") == "0"
-    shown = page(strategy="", printed="")  # of a replay that went back: it is not known
+    shown = page(strategy="", printed="")  # unknown after a replay has gone back
     assert shown.find_element(By.ID, "variant").text == ""
     browser = shown
     browser.get("about:blank")
@@ -402,8 +402,8 @@ def test_a_page_that_is_opened_later(page, simulator):
         ("netlink error: Invalid argument", "the guest did not choose original; see its console"),
     ],
 )
-def test_a_strategy_that_takes_its_time(page, simulator, answer, says):
-    """Under full load the guest hardly comes to its console: the page shows what it waits for."""
+def test_a_strategy_that_takes_time(page, simulator, answer, says):
+    """Under full load, the guest's console is slow: the page shows that it waits for the strategy."""
     shown = page()
     click(shown, "#name option[value='original']")
     click(shown, "#strategy button")
@@ -418,7 +418,7 @@ def test_a_strategy_that_takes_its_time(page, simulator, answer, says):
 
 
 def test_a_recording(page, simulator):
-    """It says so, lets nothing in, and goes to the cycle of the link."""
+    """The page of a replay allows no input, and goes to the cycle in the link."""
     shown = page("#cycle=5000000", replaying=True)
     assert simulator.asked("goto")["cycle"] == 5_000_000
     shows(shown, "state", "running, a recording")
@@ -436,13 +436,13 @@ def test_the_end_of_a_recording(page, simulator):
 
 
 def test_going_back(page, simulator):
-    """Of a recording: what was later goes from the page."""
+    """In a replay, the page forgets later events."""
     shown = page(replaying=True, start=1_000_000, until=9_000_000)
     simulator.state(2_000_000, into=1488, printed="early\n")
     simulator.state(3_000_000, into=1488, printed="late\n")
     shows(shown, "console", "late")
     click(shown, "#back-frame")
-    assert simulator.asked("goto")["cycle"] == 2_999_200  # the one that left
+    assert simulator.asked("goto")["cycle"] == 2_999_200  # the frame that left
     simulator.state(2_100_000, into=1488, paused=True)
     shows(shown, "cycle", "2100000")
     assert shown.find_element(By.ID, "console").text == ""
@@ -460,7 +460,7 @@ def test_going_back(page, simulator):
 def test_latency(page, simulator):
     shown = page()
     left = [["o", 1_900_000 + 1000 * n, 1, 64, cycles] for n, cycles in enumerate((900, 30_000, 4000))]
-    simulator.state(2_000_000, moments=[*left, ["o", 1_950_000, 1, 64]])  # one did not come
+    simulator.state(2_000_000, moments=[*left, ["o", 1_950_000, 1, 64]])  # one frame never entered
     shows(shown, "plot-latency", "median 40")
     shows(shown, "plot-latency", "longest 300")
     simulator.state(3_000_000, moments=[])
@@ -476,7 +476,7 @@ def test_the_lesson(page, simulator):
         simulator.state(cycle, printed=f"variant {name}\r\nboth ports: {name}\r\n# ")
         assert simulator.asked("load")["percent"] == 100
         for passed, left in (3_000_000, 0), (3_000_000, out):
-            time.sleep(0.3)  # the page has seen what was before
+            time.sleep(0.3)  # the page has shown the earlier states
             cycle += passed
             simulator.state(cycle, out=left)
         if name == "original":
@@ -500,7 +500,7 @@ def test_the_end(page, simulator):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 420])
 def test_readable(page, simulator, width, scheme):
-    """Nothing is wider than the window, and texts have contrast."""
+    """No element is wider than the window, and texts have contrast."""
     shown = page()
     shown.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
@@ -517,7 +517,7 @@ def test_readable(page, simulator, width, scheme):
         ".map(c => c.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0) / 3)"
     )
     assert abs(ink - paper) > 150 and (paper < 60) == (scheme == "dark")
-    # The wires are drawn: more than the background.
+    # The wires are drawn: more pixels than the background's.
     assert (
         shown.execute_script(
             "const c = document.getElementById('wires'); const d = c.getContext('2d')"

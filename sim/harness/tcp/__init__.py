@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The tester's TCP: lwIP (lwip.py), and what uses it (C++)."""
+"""The tester's TCP: lwIP (lwip.py), and its users (C++)."""

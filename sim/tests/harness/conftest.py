@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The simulator around a mock of the SoC (mock/sim.sv): an ideal router, a console that echoes."""
+"""The simulator with a mock of the SoC (mock/sim.sv): an ideal router, a console that echoes."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ def traced_binary():
 
 @pytest.fixture
 def rom(tmp_path):
-    """What the mock prints first."""
+    """The mock's first output."""
     path = tmp_path / "rom"
     path.write_bytes(b"MOCK\n# \0")
     return f"{path}@0"
@@ -35,15 +35,15 @@ def rom(tmp_path):
 def sim(binary, rom, tmp_path):
     """sim(*commands, ...) → replies. From reset with the ROM, or from a checkpoint.
 
-    Runs in tmp_path, so that commands may name files there. `sim.errors` is standard error,
-    `sim.progress` what was said between the replies.
+    Runs in tmp_path, so that commands can name files there. `sim.errors` is standard error,
+    `sim.progress` the messages between the replies.
     """
     return _sim(binary, rom, tmp_path)
 
 
 @pytest.fixture
 def traced_sim(traced_binary, rom, tmp_path):
-    """As sim, with a simulator that can show its signals."""
+    """Like sim, with a simulator that can trace signals."""
     return _sim(traced_binary, rom, tmp_path)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames broken on purpose downstream of the device: the checker notices each."""
+"""The mock breaks frames on purpose: the checker detects each one."""
 
 import pytest
 from harness_commands import offer, trial
@@ -45,8 +45,8 @@ def test_a_wrong_fcs_is_noticed(sim, octet):
     )
 
 
-def test_no_octet_of_a_frame_is_unchecked(sim):
-    """Each octet of a frame changed, with its FCS repaired, one after the other."""
+def test_every_octet_is_checked(sim):
+    """Changes one octet after the other, with a repaired FCS."""
     size = 64
     faults = [
         {"port": 1, "frame": n, "kind": "flip", "octet": n, "bit": n % 8, "fcs": "repair"}
@@ -58,7 +58,7 @@ def test_no_octet_of_a_frame_is_unchecked(sim):
     assert flow["corrupted"] + left["arp"] + left["other"] == size - 4
     assert (
         left["other"] <= 6
-    )  # the octets that make it a test frame: type, IP version, protocol, UDP port
+    )  # the octets that identify a test frame: type, IP version, protocol, UDP port
 
 
 def test_loss_duplication_and_reordering_are_noticed(sim):
@@ -70,7 +70,7 @@ def test_loss_duplication_and_reordering_are_noticed(sim):
 
 
 @pytest.mark.parametrize("probe_every, reordered", [(1, 1), (9, 0), (8, 0)])
-def test_a_probe_may_overtake_others_but_no_probe(sim, probe_every, reordered):
+def test_probes_may_overtake_frames_but_not_probes(sim, probe_every, reordered):
     flow = faulty(sim, kind="swap", probe_every=probe_every)[0]
     assert (flow["forwarded"], flow["reordered"]) == (50, reordered)
 
@@ -81,6 +81,6 @@ def test_a_frame_may_overtake_those_of_other_streams(sim, streams, reordered):
     assert (flow["forwarded"], flow["reordered"]) == (50, reordered)
 
 
-def test_frames_that_were_not_rewritten_are_no_forwarded_ones(sim):
+def test_unchanged_frames_do_not_count_as_forwarded(sim):
     (reply,) = sim(trial(offer(frames=10), None, device="wire"))
     assert reply["ports"][0]["forwarded"] == 0 and reply["ports"][0]["corruption"]["addresses"] == 10

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checkpoints: the same to the bit, or rejected."""
+"""Checkpoints: a restored run is bit-identical; unusable checkpoints are rejected."""
 
 import json
 import os
@@ -14,7 +14,7 @@ def without_time(reply):
     return {key: value for key, value in reply.items() if not key.endswith("_seconds")}
 
 
-def test_a_restored_run_is_the_same_to_the_bit(sim, tmp_path):
+def test_restored_run_is_bit_identical(sim, tmp_path):
     later = [
         trial(offer(100, 80, 200), offer(1518, 100, 20, phase=5)),
         {"do": "send", "text": "abcdef"},
@@ -48,7 +48,7 @@ def test_a_restored_run_is_the_same_to_the_bit(sim, tmp_path):
     ],
     ids=["truncated", "head-only", "short", "empty", "bit", "longer", "magic", "build", "format"],
 )
-def test_unusable_checkpoints_are_refused(sim, tmp_path, mend, message):
+def test_unusable_checkpoints_are_rejected(sim, tmp_path, mend, message):
     sim(PROMPT, {"do": "save", "file": "c"})
     damage(tmp_path / "c", mend)
     sim(restore="c", status=3)
@@ -62,7 +62,7 @@ def test_a_missing_checkpoint(sim):
     assert "No such file" in sim.errors and sim.errors.count("\n") == 1
 
 
-# Runs its arguments where files cannot grow beyond 100 bytes: writing fails as on a full disk.
+# Limits the size of files to 100 bytes for a command: writing fails as on a full disk.
 SMALL_DISK = """
 import os, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
@@ -71,7 +71,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
-def test_a_full_disk_leaves_nothing(binary, rom, tmp_path):
+def test_full_disk_leaves_no_checkpoint(binary, rom, tmp_path):
     lines = "\n".join(
         json.dumps(c) for c in [PROMPT, trial(offer(frames=10)), {"do": "save", "file": "c"}]
     )

@@ -29,7 +29,7 @@ def test_console_prints_and_echoes(sim, tmp_path):
 
 
 def test_a_console_log_on_a_full_disk(sim):
-    """A command without its output reports it. The C library reports that only once, as it writes."""
+    """The next command reports the error, because the C library reports it only once, when it writes."""
     prompt, _, line, quiet, failed = sim(
         PROMPT,
         {"do": "send", "text": "line\n"},
@@ -46,7 +46,7 @@ def test_a_console_log_on_a_full_disk(sim):
 
 @pytest.mark.parametrize("which", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_descriptors(binary, rom, tmp_path, which):
-    """No file gets such a number, so that nothing is printed into it or read from it."""
+    """No file gets the number of a closed descriptor, so nothing is printed into it or read from it."""
     live = json.dumps({"record": "record", "capture": "capture", "keys": "typed"})
     done = subprocess.run(
         [
@@ -95,8 +95,8 @@ def test_mailbox(sim, tmp_path):
     assert printed["output"] == "!content of the file"
 
 
-def test_output_is_told_as_it_comes(sim):
-    """In pieces that together are all of it, octet for octet; so is what was typed."""
+def test_output_is_reported_at_once(sim):
+    """In pieces that are the whole output when joined, octet for octet; also the echo of typed keys."""
     text = "\u00e9\u20ac\U0001f600x".encode() * 800 + b"\xff\xc3 no UTF-8 ."
     *_, echo = sim(
         PROMPT,
@@ -110,13 +110,13 @@ def test_output_is_told_as_it_comes(sim):
 
 
 @pytest.mark.parametrize("text", [{"hex": "0g"}, {"hex": "0"}, {"hex": 1}, {}, 7, None])
-def test_what_is_no_text(sim, text):
+def test_output_that_is_not_utf_8(sim, text):
     _, reply = sim(PROMPT, {"do": "send", "text": text})
     assert not reply["ok"] and ("hex" in reply["error"] or "no text" in reply["error"])
 
 
 def test_file_names_are_octets(sim, tmp_path):
-    """Linux asks of them no more than that there is no / in them."""
+    """Linux only excludes / and NUL."""
     name = b"\xff\xe9 of latin-1"
     replies = sim(
         PROMPT,
@@ -129,7 +129,7 @@ def test_file_names_are_octets(sim, tmp_path):
     assert "none\ufffd: " in gone["error"]
 
 
-def test_output_before_a_power_off_is_told(sim):
+def test_output_before_power_off_is_reported(sim):
     *_, ended = sim(
         PROMPT,
         {"do": "send", "text": "bye\x04"},
@@ -144,8 +144,8 @@ def test_output_before_a_power_off_is_told(sim):
     "key, said", [("\x04", "the guest powered off"), ("\x12", "the guest asked for a reset")]
 )
 def test_a_guest_that_ends(sim, key, said):
-    """The simulator reports that once, in that very cycle, and again from another state. Otherwise the
-    machine goes on."""
+    """The simulator reports it once, in that cycle, and again from another state. Otherwise the machine
+    continues."""
     *_, ended, after, _, _, again = sim(
         PROMPT,
         {"do": "save", "file": "before"},
@@ -161,8 +161,8 @@ def test_a_guest_that_ends(sim, key, said):
     assert after["ok"] and after["cycle"] == ended["cycle"] + 5
 
 
-def test_nothing_is_expected_of_a_guest_that_ended(sim):
-    """What it prints then, here as an echo, stops no other command."""
+def test_expect_ignores_output_after_the_end(sim):
+    """Output after the guest ended, here an echo, does not stop another command."""
     *_, ended, _, after = sim(
         PROMPT,
         {"do": "send", "text": "\x04"},
@@ -206,9 +206,9 @@ OFFER = json.dumps({"ports": [{"frame_bytes": 64, "load_percent": 50, "frames": 
 RATES = rb"[\d.]+ s: (\d+) received, (\d+) forwarded, \d+ dropped, \d+ interrupts per second"
 
 
-def test_frames_are_offered_while_somebody_types(binary, rom):
-    """Their rates are in the last line; what is typed is echoed above it, and the window is left
-    as it was."""
+def test_frames_are_offered_while_keys_are_typed(binary, rom):
+    """The last line shows the rates; the echo is above it. The terminal's scroll region is restored at
+    the end."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     process = subprocess.Popen(
@@ -221,7 +221,7 @@ def test_frames_are_offered_while_somebody_types(binary, rom):
     while not (line := re.search(rb"\0337\033\[1;23r\033\[24H\033\[2K\033\[7m" + RATES, seen)):
         seen += os.read(ours, 100)
     received, forwarded = map(int, line.groups())
-    assert forwarded == pytest.approx(50e6 / (84 * 8), rel=0.01)  # the mock forwards all
+    assert forwarded == pytest.approx(50e6 / (84 * 8), rel=0.01)  # the mock forwards all frames
     os.write(ours, b"echo")
     while b"echo" not in seen:
         seen += os.read(ours, 100)
@@ -233,7 +233,7 @@ def test_frames_are_offered_while_somebody_types(binary, rom):
     os.close(theirs)
 
 
-def test_rates_go_to_standard_error_where_there_is_no_terminal(binary, rom):
+def test_rates_go_to_standard_error_without_a_terminal(binary, rom):
     with subprocess.Popen(
         [binary, "--load", rom, "--interactive", "--offer", OFFER],
         stdin=subprocess.PIPE,
@@ -259,7 +259,7 @@ def test_wrong_offer(binary, options, says):
 
 
 def test_prompt_at_once_and_a_power_off(binary, rom, sim, tmp_path):
-    """Whoever comes to a state at the prompt sees one, and what was printed before the end."""
+    """From a state at the prompt, the console shows the prompt, and all output before the end."""
     sim(PROMPT, {"do": "save", "file": "prompted"})
     done = subprocess.run(
         [binary, "--restore", tmp_path / "prompted", "--interactive", "--prompt", "# "],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Clocks that rise only while the device is awake: the mock counts each edge as an event."""
+"""Gated clocks rise only while the device is awake: the mock counts each edge as an event."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_edges_come_where_the_device_is_awake(sim, options, expected):
     assert edges(replies) == expected
 
 
-def test_a_restored_run_goes_on_with_the_edges(sim):
+def test_restored_run_continues_the_edges(sim):
     sim({"do": "run", "cycles": 55}, {"do": "save", "file": "c"})
     replies = sim({"do": "run", "cycles": 945}, {"do": "counters"}, restore="c")
     assert edges(replies) == [100, 50, 10, 0]

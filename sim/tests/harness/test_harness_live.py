@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Live sessions: hosts in and out, recorded and played again. Sockets take the place of TAP devices."""
+"""Live sessions: traffic between hosts, recorded and replayed. Sockets replace TAP devices."""
 
 import contextlib
 import fcntl
@@ -19,11 +19,11 @@ from scapy.layers.inet import IP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import PcapNgReader
 
-WAIT = 20  # seconds in which an answer has to come
+WAIT = 20  # seconds in which an answer must arrive
 
 
 class Live:
-    """A simulator with a live session in progress; `hosts` are its ends of the wires."""
+    """A simulator with a live session; `hosts` are the hosts' ends of the wires."""
 
     def __init__(self, binary, rom, folder, fields):
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
@@ -77,7 +77,7 @@ def without_wall(reply):
 
 
 def test_a_session_without_a_cycle(sim):
-    """It does not end before it starts."""
+    """Its end is not before its start."""
     _, reply = sim({"do": "run", "cycles": 7}, {"do": "live", "hosts": [], "until": 7})
     assert reply["ok"] and reply["start_cycle"] == reply["end_cycle"] == 7
 
@@ -102,7 +102,7 @@ def play(sim, until, **fields):
 
 
 def conversation(session, frames=20):
-    """Frames both ways; what came out."""
+    """Send frames in both directions; returns the frames that left."""
     came = []
     for n in range(frames):
         session.hosts[0].send(bytes(packet(n)))
@@ -122,15 +122,15 @@ def test_frames_go_from_host_to_host(live):
         assert (frame.src, frame.dst, frame[IP].ttl) == (GUEST.format(1), TESTER.format(1), 9 + n)
         assert len(octets) == len(packet(n))  # without FCS
     session.hosts[0].send(bytes(packet(1, size=0)))
-    assert len(session.hosts[1].recv(2000)) == 60  # was padded on its way in
+    assert len(session.hosts[1].recv(2000)) == 60  # it was padded when it entered
     first, second = session.end()["ports"]
     assert first["in"]["frames"] == second["out"]["frames"] == 21
     assert second["in"]["frames"] == first["out"]["frames"] == 7
     assert first["left"]["other"] == 7 and not first["dropped"]
 
 
-def test_the_tester_s_stations_are_silent(live):
-    """The host has their addresses now, and answers requests for them."""
+def test_the_testers_stations_are_silent(live):
+    """In a session, hosts have these addresses, and answer requests for them."""
     session = live()
     arp = ARP(op=1, hwsrc=GUEST.format(1), psrc="198.19.0.1", pdst="198.19.0.2")
     session.hosts[0].send(bytes(Ether(src=GUEST.format(1), dst="ff:ff:ff:ff:ff:ff") / arp))
@@ -153,7 +153,7 @@ def test_a_replay_is_the_same_to_the_cycle(live, sim, tmp_path):
 
 @pytest.mark.parametrize("last", [1000, None])
 def test_a_profile_of_a_part_of_a_replay(live, sim, tmp_path, last):
-    """Stacks of the cycles after `from`; of all cycles if it is before the first one."""
+    """Stacks of the cycles from `from` on; of all cycles if it is before the first one."""
     (tmp_path / "symbols").write_text("")
     session = live(record="record")
     conversation(session, frames=2)
@@ -179,7 +179,7 @@ def test_a_capture_has_all_frames_in_order(live, tmp_path):
     inward = [frame for frame in frames if frame.direction == 1]
     assert [frame.sniffed_on for frame in inward].count("eth0") == 20
     assert bytes(inward[0]) == bytes(packet(0))
-    # Store and forward: it leaves when it is in, and after preamble and gap.
+    # Store and forward: it leaves when it has arrived, after preamble and gap.
     assert 0 < frames[1].time - frames[0].time < 1e-4
 
 
@@ -199,8 +199,8 @@ def test_a_flood_is_bounded_and_counted(live, sim):
     assert play(sim, reply["end_cycle"])["ports"][0]["dropped"] == first["dropped"]
 
 
-def test_an_unlike_replay_says_where(live, sim, tmp_path):
-    """As if the machine were another one: an octet of a frame that came in is changed."""
+def test_different_replay_reports_the_place(live, sim, tmp_path):
+    """As on another machine: one octet of a recorded input is changed."""
     session = live(record="record")
     conversation(session)
     end = session.end()["end_cycle"]
@@ -221,7 +221,7 @@ def test_an_unlike_replay_says_where(live, sim, tmp_path):
         (lambda b: b[:18] + b"\1" + b[19:], "starts at cycle"),
     ],
 )
-def test_what_is_no_recording(live, sim, tmp_path, spoil, says):
+def test_files_that_are_no_recordings(live, sim, tmp_path, spoil, says):
     session = live(record="record", about={})
     session.end()
     assert struct.unpack_from("<8sIi2s", (tmp_path / "record").read_bytes()) == (
@@ -235,7 +235,7 @@ def test_what_is_no_recording(live, sim, tmp_path, spoil, says):
     assert not reply["ok"] and says in reply["error"]
 
 
-def test_a_recording_that_was_cut_is_played_as_far_as_it_goes(live, sim, tmp_path):
+def test_truncated_recording_is_played_to_its_end(live, sim, tmp_path):
     session = live(record="record")
     conversation(session)
     end = session.end()["end_cycle"]
@@ -247,7 +247,7 @@ def test_a_recording_that_was_cut_is_played_as_far_as_it_goes(live, sim, tmp_pat
 
 @pytest.mark.parametrize("end", ["key", "hangup"])
 def test_a_session_at_the_console(binary, sim, tmp_path, end):
-    """What was typed is recorded, too; the recording is whole however the session ends."""
+    """Typed keys are recorded, too; the recording is complete for any end of the session."""
     sim(PROMPT, {"do": "save", "file": "prompted"})
     ours, theirs = pty.openpty()
     host, device = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -289,8 +289,8 @@ def test_a_session_at_the_console(binary, sim, tmp_path, end):
 
 
 @pytest.mark.parametrize("name", ["record", "capture"])
-def test_a_reader_that_leaves(live, tmp_path, name):
-    """The session continues, and writes the other file to its end."""
+def test_reader_that_closes_its_pipe(live, tmp_path, name):
+    """The session continues, and completes the other file."""
     os.mkfifo(tmp_path / "pipe")
     files = {"record": "record", "capture": "capture", name: "pipe"}
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -307,7 +307,7 @@ def test_a_reader_that_leaves(live, tmp_path, name):
         assert len(list(PcapNgReader(str(tmp_path / "capture")))) == 80 + 4 * 7
 
 
-def test_a_pipe_that_nobody_reads(live, tmp_path):
+def test_pipe_without_a_reader(live, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     session = live(capture="pipe", record="record")
     conversation(session)
@@ -315,10 +315,10 @@ def test_a_pipe_that_nobody_reads(live, tmp_path):
     assert reply["written"] == ["record"] and len(session.notes) == 1
 
 
-def test_a_host_that_is_gone(binary, rom, tmp_path):
-    """Its descriptor reads as that of a TAP device which was deleted: an error other than EAGAIN."""
+def test_deleted_host(binary, rom, tmp_path):
+    """Reading from a deleted TAP device fails with an error other than EAGAIN."""
     read, write = os.pipe()
-    nothing = os.open(tmp_path, os.O_RDONLY)  # a read of a folder is EISDIR
+    nothing = os.open(tmp_path, os.O_RDONLY)  # reading from a folder is EISDIR
     with subprocess.Popen(
         [binary, "--load", rom, "--script", "-"],
         stdin=subprocess.PIPE,
@@ -341,12 +341,12 @@ def test_a_host_that_is_gone(binary, rom, tmp_path):
 
 
 def waiting(pipe) -> int:
-    """Octets in it."""
+    """Number of octets in the pipe."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
-def test_a_session_that_is_ended_while_nobody_reads(binary, rom, tmp_path):
-    """What the guest prints fills the pipe, so that a write waits; the recording is whole."""
+def test_session_ends_while_its_pipe_is_full(binary, rom, tmp_path):
+    """The guest's output fills the pipe, so that a write waits; the recording is complete."""
     live = json.dumps({"keys": "k" * 20_000, "record": "record"})
     with subprocess.Popen(
         [binary, "--load", rom, "--interactive", "--live", live],
@@ -368,7 +368,7 @@ def test_a_session_that_is_ended_while_nobody_reads(binary, rom, tmp_path):
 
 
 def test_simulated_time_keeps_its_pace(live):
-    """At a tenth of real time; the mock does nothing, and would be much faster."""
+    """At a tenth of real time. The mock does nothing, and would be much faster."""
     begin = time.monotonic()
     session = live(pace=0.1)
     time.sleep(1)

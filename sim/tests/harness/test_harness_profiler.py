@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The profiler: every cycle is charged to the call stack that it belongs to.
+"""The profiler: every cycle is charged to the right call stack.
 
-The mock's hart retires lists of instructions, so that the cost of each function is known.
+The mock's hart retires given lists of instructions, so that the cost of each function is known.
 """
 
 import struct
@@ -59,14 +59,14 @@ def item(
     tp=0x7000,
     trapped=0,
 ):
-    """An instruction that retires `wait` + 1 cycles after the one before."""
+    """An instruction that retires `wait` + 1 cycles after its predecessor."""
     flags = privilege | interrupts << 2 | why
     return struct.pack("<8I", pc, instruction, ra, sp, tp, trapped, wait, flags)
 
 
 @pytest.fixture
 def profile(sim, tmp_path):
-    """profile(items) → the rows by stack, each a dict; of a run to the end of the list."""
+    """profile(items) → the profile's rows by stack, each a dict, for a run of the whole list."""
 
     def run(*items, **fields):
         (tmp_path / "list").write_bytes(b"".join(items) + bytes(32))
@@ -123,8 +123,8 @@ def test_a_tail_call_takes_the_place_of_its_caller(profile):
     assert costs(rows) == {"main": 2, "main;f": 4, "main;g": 9}
 
 
-def test_nested_interrupts_are_charged_where_they_came(profile):
-    """The first one comes before the first instruction of a function that was just called."""
+def test_nested_interrupts_are_charged_to_the_interrupted_stack(profile):
+    """The first one interrupts before the first instruction of a called function."""
     rows = profile(
         item(MAIN, CALL),
         item(HANDLER, CALL, 4, trapped=F, interrupts=False),
@@ -192,8 +192,8 @@ def test_each_task_has_its_own_stack(profile):
     }
 
 
-def test_a_new_task_in_an_old_ones_place_has_no_callers(profile):
-    """Both have the same address, but the new one's stack is empty."""
+def test_new_task_at_the_address_of_an_old_one_has_no_callers(profile):
+    """Both have the same address, but the new task's stack is empty."""
     one, two = {"tp": 0x7000}, {"tp": 0x8000}
     rows = profile(
         item(MAIN, CALL, **one),
@@ -214,8 +214,8 @@ def test_a_new_task_in_an_old_ones_place_has_no_callers(profile):
     }
 
 
-def test_recovers_from_what_it_has_not_seen(profile):
-    """It began inside of calls, and the second return leads to no known caller."""
+def test_recovers_from_unseen_calls(profile):
+    """The profile begins inside of calls, and the second return has no known caller."""
     rows = profile(
         item(F, RETURN, 2),
         item(MAIN, CALL),
@@ -252,8 +252,8 @@ def test_causes(profile):
     assert profile.reply["harts"][0]["interrupts_enabled"] == 30
 
 
-def test_who_uses_the_memory_port(sim, tmp_path):
-    """100 circles of the mock's, and no cycle more: what came before is not counted."""
+def test_use_of_the_memory_port(sim, tmp_path):
+    """Exactly 100 periods of the mock: earlier use does not count."""
     (tmp_path / "symbols").write_text("")
     *_, stopped = sim(
         {"do": "run", "cycles": 77},
@@ -286,10 +286,8 @@ def test_the_memory_port_in_a_trials_window(sim, tmp_path):
 
 @pytest.mark.parametrize("phase", range(4))
 def test_window_of_a_trial(sim, tmp_path, phase):
-    """The mock's hart without a list: idle as the counters say, and the window's cycles exactly.
-
-    Wherever in the hart's loop of four cycles the window begins.
-    """
+    """The mock's hart without a list: idle cycles agree with the counters, and all cycles with the
+    window's length. The window begins at each phase of the hart's loop of four cycles."""
     (tmp_path / "symbols").write_text("")
     asked = trial(offer(frames=100, load_percent=50, phase=phase))
     (plain,) = sim(asked)
@@ -308,7 +306,7 @@ def test_window_of_a_trial(sim, tmp_path, phase):
 
 
 def test_one_profile_at_a_time(sim, tmp_path):
-    """The simulator rejects a second profile and a load of another past, and the profile goes on."""
+    """The simulator rejects a second profile and another load, and the first profile continues."""
     (tmp_path / "symbols").write_text("")
     start = {"do": "profile", "symbols": "symbols"}
     *_, second, restored, _, stopped, again = sim(
@@ -351,7 +349,7 @@ def test_timeline(profile, tmp_path):
 
 
 def test_calls(profile, tmp_path):
-    """Only of the functions asked for, with all that called them; a return is no call."""
+    """Calls of the requested functions only, with their callers; a return is not a call."""
     profile(
         item(MAIN, CALL, 1),
         item(F, CALL, 3),
@@ -373,7 +371,7 @@ def test_calls(profile, tmp_path):
 
 
 def test_calls_before_the_window(sim, tmp_path):
-    """The mock's hart without a list is in one function all the time, which it entered before."""
+    """The mock's hart without a list stays in one function, which it entered before."""
     (tmp_path / "symbols").write_text("0 1 f\n")
     sim(
         {
@@ -389,7 +387,7 @@ def test_calls_before_the_window(sim, tmp_path):
     assert (tmp_path / "calls").read_text() == "0 [user]\n"
 
 
-def test_calls_of_what_is_not_there(sim, tmp_path):
+def test_calls_of_unknown_functions(sim, tmp_path):
     (tmp_path / "symbols").write_text("0x10 4 f\n")
     one, other = sim(
         {"do": "profile", "symbols": "symbols", "calls": "c", "functions": ["f", "g"]},
@@ -409,7 +407,7 @@ def test_timeline_has_the_events(sim, tmp_path):
     )
     lines = (tmp_path / "line").read_text().splitlines()
     events = [line.split() for line in lines if "!" in line]
-    assert lines[0] == "50 > [user]"  # it began there
+    assert lines[0] == "50 > [user]"  # where it was at the start
     completed = [int(row[0]) for row in events if row[2:] == ["0", "rx_completed"]]
     assert len(completed) == 3
     assert [b - a for a, b in zip(completed, completed[1:])] == [84 * 8] * 2

@@ -40,7 +40,7 @@ from harness_commands import offer, trial
         ({"do": "restore", "file": "."}, ".: is no regular file"),
     ],
 )
-def test_wrong_commands_are_refused_and_the_run_goes_on(sim, command, message):
+def test_wrong_commands_are_rejected_and_the_run_continues(sim, command, message):
     reply, after = sim(command, {"do": "run", "cycles": 5})
     assert not reply["ok"] and message in reply["error"] and "\n" not in reply["error"]
     assert after["ok"] and after["cycle"] == 5
@@ -72,8 +72,8 @@ def test_a_command_that_fails_leaves_the_rate(sim):
     assert after == usual
 
 
-def test_what_is_no_file(binary, rom, tmp_path):
-    """A pipe has no length, and would be taken for an empty file."""
+def test_input_that_is_no_file(binary, rom, tmp_path):
+    """A pipe has no length; without a check it would look like an empty file."""
     read, write = os.pipe()
     os.write(write, b"MOCK\n# \0")
     os.close(write)

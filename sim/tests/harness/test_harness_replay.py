@@ -21,7 +21,7 @@ def test_replay_keeps_the_times(sim, tmp_path):
     )
     left = list(PcapReader(str(tmp_path / "out")))
     assert [p[IP].ttl for p in left] == [9 + n for n in range(10)]
-    for item in left:  # scapy as the independent judge
+    for item in left:  # scapy as an independent reference
         assert item.src == GUEST.format(1) and item.dst == TESTER.format(1)
         good = IP(bytes(item[IP]))
         del good.chksum
@@ -38,8 +38,8 @@ def test_replay_back_to_back(sim, tmp_path):
 
 
 @pytest.mark.parametrize("epoch", [0, 1000])
-def test_a_frame_that_was_leaving_as_the_replay_began(sim, tmp_path, epoch):
-    """It has its own time, before the first one of the input; but no file has times before 0."""
+def test_frame_that_was_leaving_when_the_replay_began(sim, tmp_path, epoch):
+    """Its time is before that of the first input, but at least 0."""
     first = packet(0)
     first.time = epoch
     wrpcap(str(tmp_path / "in"), [first], nano=True)
@@ -62,7 +62,7 @@ def test_a_frame_that_was_leaving_as_the_replay_began(sim, tmp_path, epoch):
         (lambda b: b[:20] + b"\x65" + b[21:], "not Ethernet"),
     ],
 )
-def test_unusable_pcaps_are_refused(sim, tmp_path, spoil, message):
+def test_unusable_pcaps_are_rejected(sim, tmp_path, spoil, message):
     wrpcap(str(tmp_path / "in"), [packet(n) for n in range(3)])
     damage(tmp_path / "in", spoil)
     (reply,) = sim(replay("in", out=[None, "out"]))
@@ -70,8 +70,8 @@ def test_unusable_pcaps_are_refused(sim, tmp_path, spoil, message):
     assert not (tmp_path / "out").exists()
 
 
-def test_frames_with_fcs_are_played_as_they_are(sim, tmp_path):
-    """As the lab writes them: a short one is not padded."""
+def test_frames_with_fcs_are_played_unchanged(sim, tmp_path):
+    """As the lab writes them: a short frame is not padded."""
     frames = [
         pcap.Frame(0, bytes(packet(0))),
         pcap.Frame(1_000_000, bytes(packet(1, size=0)), b"\0\0\0\0"),
@@ -80,12 +80,12 @@ def test_frames_with_fcs_are_played_as_they_are(sim, tmp_path):
     pcap.write(tmp_path / "in", frames)
     (reply,) = sim(replay("in", out=[None, "out"]))
     assert reply["ports"][0]["offered"] == 3
-    left = pcap.frames(tmp_path / "out")  # the mock passes them on, with an FCS of its own
+    left = pcap.frames(tmp_path / "out")  # the mock passes them on with a new FCS
     assert [len(frame.octets) for frame in left] == [14 + 20 + 8 + 80, 14 + 20 + 8, 60]
 
 
-def test_a_replay_goes_on_when_the_guest_powered_off(sim, tmp_path):
-    """As in a trial: the simulator reports it, and nothing else begins before."""
+def test_replay_continues_after_power_off(sim, tmp_path):
+    """As in a trial: the simulator reports the power-off, and starts no other command before."""
     pcap.write(tmp_path / "in", [pcap.Frame(n * 1_000_000, bytes(packet(n))) for n in range(3)])
     _, _, ended, refused, other, status, collected, saved = sim(
         PROMPT,
@@ -116,7 +116,7 @@ def request(address):
 
 
 def test_the_tester_answers_arp_for_its_own_address_only(sim, tmp_path):
-    """A request passes to port 1, where the tester answers; the answer comes out of port 0."""
+    """A request passes to port 1, where the tester answers; the answer leaves port 0."""
     wrpcap(str(tmp_path / "in"), [request("198.19.0.77"), request("198.18.0.2"), request("198.19.0.2")])
     (reply,) = sim(replay("in", out=["out"], timing="back-to-back"))
     assert [port["left"]["arp"] for port in reply["ports"]] == [1, 3]
@@ -135,14 +135,14 @@ DATAGRAM = UDP(sport=4321, dport=7) / b"odd"
 
 
 def asked(what, address="198.19.0.2", **fields):
-    """Comes to the tester at port 1 as what a router makes of it."""
+    """A frame that a router forwards to the tester at port 1."""
     head = Ether(dst=GUEST.format(0), src=TESTER.format(0))
     return head / IP(src="198.18.0.9", dst=address, **fields) / what
 
 
 @pytest.mark.parametrize("what, option", [(PING, []), (ICMP() / b"", []), (DATAGRAM, ["--udp-echo"])])
 def test_the_tester_answers(sim, tmp_path, what, option):
-    """With what it was asked, addresses and ports exchanged; scapy judges lengths and checksums."""
+    """The answer has exchanged addresses and ports; scapy checks lengths and checksums."""
     wrpcap(str(tmp_path / "in"), [asked(what)])
     (reply,) = sim(replay("in", out=["out"], answers=["none", "answers"]), options=option)
     assert [port["left"]["answered"] for port in reply["ports"]] == [0, 1]
@@ -152,7 +152,7 @@ def test_the_tester_answers(sim, tmp_path, what, option):
     assert entered[IP].ttl == 64 and entered.time < answer.time
     assert bytes(entered[IP].payload) == bytes(answer[IP].payload)
     assert (answer[IP].src, answer[IP].dst) == ("198.19.0.2", "198.18.0.9")
-    assert answer[IP].ttl == 64 - 1  # the mock is a router on its way back, too
+    assert answer[IP].ttl == 64 - 1  # the mock decrements it on the way back, too
     expected = what.copy()
     if UDP in what:
         expected.sport, expected.dport = what.dport, what.sport
@@ -164,7 +164,7 @@ def test_the_tester_answers(sim, tmp_path, what, option):
 
 
 def again(frame):
-    """Its IP header with the checksum that scapy computes."""
+    """The frame with an IP header checksum from scapy."""
     header = IP(bytes(frame[IP]))
     del header.chksum
     return IP(bytes(header))
@@ -192,7 +192,7 @@ def test_the_tester_does_not_answer(sim, tmp_path, frame):
 
 
 def test_an_answer_waits_for_a_free_line(sim, tmp_path):
-    """Scheduled frames keep their cycles: it goes after them, or into a gap that is large enough."""
+    """Scheduled frames keep their cycles: the answer follows them, or fits a large gap."""
     ask = request("198.19.0.2")
     ask.time = 0
     wrpcap(str(tmp_path / "ask"), [ask])
@@ -207,7 +207,7 @@ def test_an_answer_waits_for_a_free_line(sim, tmp_path):
         assert len(left) == 21 and left.index(True) == (20 if last else 1)
 
 
-# Malformed frames: the mock passes IPv4 by its type alone, so they show at the tester.
+# Malformed frames: the mock forwards IPv4 by the type field alone, so they reach the tester.
 def test_frames_on_the_wire_as_given(sim, tmp_path):
     good = bytes(packet(0))
     frames = [
@@ -220,7 +220,7 @@ def test_frames_on_the_wire_as_given(sim, tmp_path):
     ]
     (reply,) = sim(replay(frames, out=[None, "out"]))
     assert reply["ok"] and reply["ports"][0]["offered"] == len(frames)
-    assert reply["ports"][1]["left"]["frames"] == 5  # not the one of one octet: it has no type
+    assert reply["ports"][1]["left"]["frames"] == 5  # all but the frame of one octet, which has no type
 
 
 @pytest.mark.parametrize(
@@ -232,6 +232,6 @@ def test_frames_on_the_wire_as_given(sim, tmp_path):
         ({}, "hex"),
     ],
 )
-def test_wrong_frames_are_refused(sim, frame, message):
+def test_wrong_frames_are_rejected(sim, frame, message):
     (reply,) = sim(replay([frame]))
     assert not reply["ok"] and message in reply["error"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""TCP through an ideal router, lwIP at both ends: every octet arrives, whatever happens on the way."""
+"""TCP through an ideal router, with lwIP at both ends: every octet arrives, despite faults on the
+way."""
 
 import pytest
 from harness_commands import offer, trial
@@ -21,7 +22,7 @@ def fault(kind, port, way, segments, frame, **more):
 
 @pytest.fixture
 def talked(sim):
-    """talked(**fields) → the report of a talk from its begin to its end."""
+    """talked(**fields) → the report of a complete talk."""
 
     def run(**fields):
         started, report = sim(talk(**fields), COLLECT)
@@ -64,7 +65,8 @@ def test_every_octet_arrives(talked, connections):
 
 
 def test_the_line_is_full(talked):
-    """1448 octets in 1538 octet times, of eight cycles; acknowledgements go the other way."""
+    """1448 octets take 1538 octet times of eight cycles each; acknowledgements use the other
+    direction."""
     window = talked(octets=2_000_000)["window"]
     cycles = window["end_cycle"] - window["start_cycle"]
     assert window["octets"] / cycles == pytest.approx(1448 / 1538 / 8, rel=0.001)
@@ -73,14 +75,14 @@ def test_the_line_is_full(talked):
 def test_window_rule(talked):
     report = talked(octets=1_000_000)
     window, parts = report["window"], report["window"]["parts"]
-    # It begins with the segment that completes a fifth.
+    # The window begins with the segment that completes a fifth.
     assert 800_000 - 1448 < window["octets"] <= 800_000
     assert parts[0] == window["start_cycle"] and parts[8] == window["end_cycle"]
     lengths = [b - a for a, b in zip(parts, parts[1:])]
     assert len(parts) == 9 and min(lengths) == pytest.approx(max(lengths), rel=0.05)
     assert window["idle_cycles"] == [
         pytest.approx((parts[8] - parts[0]) / 4, abs=1)
-    ]  # the mock waits every fourth cycle
+    ]  # the mock waits in every fourth cycle
     for port, way in (0, "in"), (1, "out"):
         steady = report["ports"][port]["steady"]
         assert steady["octets"][way] == pytest.approx(window["octets"], abs=1448 * 2)
@@ -90,8 +92,8 @@ def test_window_rule(talked):
 
 
 def test_round_trips(talked):
-    """A frame leaves the ideal router two cycles after its last bit came in. A full segment is a
-    frame of 1518 octets; an acknowledgement, of 70 with its time stamps, passes two lines."""
+    """A frame leaves the ideal router two cycles after its last bit arrived. A full segment is a frame
+    of 1518 octets. An acknowledgement with time stamps is one of 70, and passes two lines."""
     report = talked()
     trip = report["ports"][0]["round_trip_cycles"]
     forward = 2 + 8 * 8 + 1518 * 8
@@ -110,11 +112,11 @@ LOST = [
 
 
 @pytest.mark.parametrize("what", LOST, ids=lambda what: f"{what['kind']}-{what['way']}")
-def test_lost_data_comes_again(talked, what):
+def test_lost_data_is_retransmitted(talked, what):
     report = talked(faults=[what])
     arrived(report)
     times = 1 + (139 - 40) // what["every"] if "every" in what else 1
-    # Which are lost on their way in never get out.
+    # Frames that are lost at the input never leave.
     lost_inside = what["way"] == "in" and what["kind"] == "drop"
     again, again_out = retransmitted(report)
     assert again >= times and (again_out == 0) == lost_inside
@@ -123,14 +125,14 @@ def test_lost_data_comes_again(talked, what):
 
 @pytest.mark.parametrize("port, way", [(0, "in"), (1, "out")])
 def test_wrong_octets_are_found(talked, port, way):
-    """Faults that no checksum shows: words that changed places."""
+    """Faults that no checksum detects: exchanged words."""
     report = talked(faults=[fault("scramble", port, way, "data", 20, every=100)])
     (connection,) = report["connections"]
     assert connection["state"] == "closed" and connection["octets"] == OCTETS
     assert 6 <= connection["corrupted"] <= 8 and connection["first_corrupted"] == 20 * 1448
 
 
-def test_what_is_not_compared_is_not_wrong(talked):
+def test_without_comparison_nothing_is_wrong(talked):
     report = talked(check=False, faults=[fault("scramble", 0, "in", "data", 20)])
     assert report["done"] and not report["connections"][0]["checked"]
     assert report["connections"][0]["corrupted"] == 0
@@ -152,7 +154,7 @@ def test_a_damaged_frame_is_counted_where_it_leaves(talked):
     ],
     ids=lambda what: f"{what['kind']}-{what['way']}",
 )
-def test_acknowledgements_stand_for_each_other(talked, what):
+def test_later_acknowledgements_cover_lost_ones(talked, what):
     report = talked(faults=[what])
     arrived(report)
     assert retransmitted(report) == [0, 0]
@@ -163,7 +165,7 @@ def test_doubled_data(talked, port, way):
     report = talked(faults=[fault("duplicate", port, way, "data", 10, every=10)])
     arrived(report)
     doubled = len(range(10, 139, 10))
-    # Doubled after the meter at the way out.
+    # Duplicated after the meter at the output.
     assert retransmitted(report) == ([doubled] * 2 if way == "in" else [0, 0])
 
 
@@ -171,7 +173,7 @@ def test_doubled_data(talked, port, way):
 def test_swapped_data(talked, port, way):
     report = talked(faults=[fault("swap", port, way, "data", 10, every=10)])
     arrived(report)
-    assert retransmitted(report) == [0, 0]  # two acknowledgements too many are no three
+    assert retransmitted(report) == [0, 0]  # two extra acknowledgements are not three
 
 
 def test_a_lost_handshake_takes_a_second(talked):
@@ -188,7 +190,7 @@ def test_a_reader_that_pauses_closes_its_window(talked):
     assert report["ports"][0]["window"]["min"] < 1448
     (closed,) = (c["closed_cycle"] for c in report["connections"])
     (plain,) = (c["closed_cycle"] for c in talked(window=32768)["connections"])
-    # Until the window is closed, everything goes on.
+    # Until the window is closed, data keeps arriving.
     assert closed - plain == pytest.approx(pause - 32768 / 1448 * 1538 * 8, rel=0.02)
 
 
@@ -209,7 +211,7 @@ def test_small_window(talked):
 
 
 @pytest.mark.slow
-def test_who_vanishes_is_given_up(talked):
+def test_vanished_peer_times_out(talked):
     report = talked(vanish={"after": 50_000})
     (connection,) = report["connections"]
     assert connection["state"] == "timed out" and "answers no more" in connection["error"]
@@ -220,7 +222,7 @@ def test_who_vanishes_is_given_up(talked):
 
 
 @pytest.mark.slow
-def test_nobody_there(sim):
+def test_no_listener(sim):
     """The mock has no TCP of its own."""
     _, towards = sim(talk(direction="in"), COLLECT)
     (connection,) = towards["connections"]
@@ -231,7 +233,7 @@ def test_nobody_there(sim):
     assert not from_guest["done"] and not from_guest["quiet"]
 
 
-def test_refused(talked):
+def test_rejected_connection(talked):
     report = talked(refuse=True, connections=2, tcp_port=7777)
     assert [c["state"] for c in report["connections"]] == ["refused"] * 2
     assert report["connections"][1]["error"] == "nobody listens at TCP port 7777"
@@ -245,7 +247,8 @@ def test_reset(talked):
 
 
 def test_in_the_background(sim):
-    """Other commands run. Only one thing at a time has the lines; none gets into a checkpoint."""
+    """Other commands run meanwhile. Only one command can use the lines, and none is saved in a
+    checkpoint."""
     replies = sim(
         talk(),
         {"do": "run", "cycles": 1_000_000},
@@ -288,8 +291,8 @@ def without_clock(replies):
     return [{k: v for k, v in reply.items() if not k.endswith("seconds")} for reply in replies]
 
 
-def test_the_same_each_time(sim, tmp_path):
-    """Also after other connections of the process; a trial after them is the same as always."""
+def test_reports_are_reproducible(sim, tmp_path):
+    """Also after earlier connections of the same process. A trial after them gives the usual report."""
     asked = talk(
         connections=3, faults=[fault("drop", 0, "in", "data", 40, every=50)], pcap=str(tmp_path)
     )
@@ -318,7 +321,7 @@ def test_seed(talked, tmp_path):
 
     one, other = payload(1), payload(2)
     assert len(one) == len(other) == 1000 and sum(a == b for a, b in zip(one, other)) < 30
-    # soc/linux/stream/pattern.h, again
+    # the same as soc/linux/stream/pattern.h
     word = (5 + 0x9E3779B9) * 2654435761 % 2**32
     assert one[20:24] == (word ^ word >> 15).to_bytes(4, "little")
 
@@ -347,7 +350,7 @@ def test_capture(talked, tmp_path):
     assert any("SAck" in dict(f[TCP].options) for f in acks)
 
 
-def test_capture_into_a_folder_that_is_gone(sim, tmp_path):
+def test_capture_into_a_missing_folder(sim, tmp_path):
     (started,) = sim(talk(pcap=str(tmp_path / "gone")))
     assert not started["ok"] and "gone" in started["error"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Trials through an ideal router: everything arrives, at the cycles that arithmetic says."""
+"""Trials through an ideal router: all frames arrive, in the calculated cycles."""
 
 import pytest
 from harness_commands import GUEST, PROMPT, offer, trial
@@ -45,25 +45,26 @@ def test_load_and_window(sim):
     assert window["end_cycle"] == reply["offered_cycle"]
     assert flow == {
         "offered": 800,
-        "forwarded": 800,  # one that came in before, one that leaves after
+        "forwarded": 800,  # one frame entered before the window, one leaves after it
         "least_outstanding": [0] * 8,
     }
     length = window["end_cycle"] - window["start_cycle"]
     assert window["idle_cycles"] == [
         pytest.approx(length / 4, abs=1)
-    ]  # the mock waits every fourth cycle
-    taken = [0, length * 3 / 128, length / 128]  # by source, in the mock's circles of 128
+    ]  # the mock waits in every fourth cycle
+    taken = [0, length * 3 / 128, length / 128]  # by source, in the mock's periods of 128 cycles
     assert window["claims"] == [[pytest.approx(each, abs=2) for each in taken]]
 
 
 def test_interrupts_that_a_hart_took(sim):
-    """Ten circles of the mock's eight kinds of access, of which four are claims that find a source."""
+    """Ten periods of the mock's eight kinds of access; four of them are claims that find a source."""
     *_, reply = sim({"do": "run", "cycles": 1280}, {"do": "counters"})
     assert reply["claims"] == [[0, 30, 10]]
 
 
 def test_interrupts_that_no_hart_took(sim):
-    """Of each circle's four of source 1, one; the latest of source 2 is taken in the next circle."""
+    """One of four interrupts of source 1 per period; the last of source 2 is claimed in the next
+    period."""
     *_, half, _, reply = sim(*2 * [{"do": "run", "cycles": 640}, {"do": "counters"}])
     assert half["ports"][0]["withdrawn"] == {"rx": 5, "tx": 1}
     assert reply["ports"][0]["withdrawn"] == {"rx": 10, "tx": 1}
@@ -115,8 +116,8 @@ def test_capture_of_a_trial(sim, tmp_path):
     assert round((left[0].time - went[0].time) * 10**9) == (latency + 200 * 8) * 10
 
 
-def test_frames_that_stay_inside_show_before_the_end(sim):
-    """Of 1000 frames one of 20 is taken away: the least number outstanding climbs."""
+def test_least_outstanding_shows_lost_frames_early(sim):
+    """One of 20 frames is removed, of 1000: the least number outstanding rises."""
     lost = range(210, 1000, 20)  # the window begins with frame 200
     faults = [{"port": 1, "frame": n, "kind": "drop"} for n in lost]
     start, _, half, end = sim(
@@ -155,8 +156,8 @@ def test_longest_pause(sim):
 
 
 @pytest.mark.parametrize("kind", ["swap", "duplicate"])
-def test_frames_are_counted_in_their_order(sim, kind):
-    """Where a fault shows them in another one, too: no pause ends before it starts."""
+def test_frames_are_counted_in_order(sim, kind):
+    """Also if a fault changes their order: no pause has a negative length."""
     fault = {"port": 1, "frame": 50, "kind": kind}
     (reply,) = sim(trial(offer(frames=100), faults=[fault]))
     flow = reply["ports"][0]
@@ -165,8 +166,8 @@ def test_frames_are_counted_in_their_order(sim, kind):
     assert pause["end_cycle"] - pause["start_cycle"] == (2 if kind == "swap" else 1) * 84 * 8
 
 
-def test_the_link_is_the_one_that_a_trial_began_with(sim):
-    """Its frames and its window are timed for that."""
+def test_link_is_fixed_during_a_trial(sim):
+    """The trial's frames and window have the link's timing."""
     start, refused, end, after = sim(
         {"do": "offer", "ports": [offer(frames=1000)], "link_mbps": 100, "quiet_cycles": 10_000},
         {"do": "link", "mbps": 1000},
@@ -187,7 +188,7 @@ def test_a_second_load_follows_the_first(sim):
 
 
 def test_bursts(sim, tmp_path):
-    """Groups of four at the line rate, a group in the time of four frames at 10 %."""
+    """Groups of four frames at the line rate; at a load of 10 %, one group in 40 slots."""
     burst = {"load_percent": 100, "frames": 4}
     then = {"load_percent": 50, "frames": 2}
     (reply,) = sim(trial(offer(64, 10, 10, burst=burst, then=then), pcap=str(tmp_path)))
@@ -200,7 +201,7 @@ def test_bursts(sim, tmp_path):
 
 
 def test_probes(sim, tmp_path):
-    """Each third frame is marked, also in a second load; latencies of these alone."""
+    """Every third frame is marked, also in a second load; latencies are those of marked frames."""
     then = {"load_percent": 50, "frames": 2}
     (reply,) = sim(trial(offer(64, 10, 10, probe_every=3, then=then), pcap=str(tmp_path)))
     frames = list(PcapReader(str(tmp_path / "port0-in.pcap")))
@@ -213,7 +214,7 @@ def test_probes(sim, tmp_path):
 
 
 def test_streams(sim, tmp_path):
-    """Frames take turns in them, each with a UDP port of its own."""
+    """Frames alternate between streams, each with its own UDP port."""
     (reply,) = sim(trial(None, offer(64, 10, 7, streams=3), pcap=str(tmp_path)))
     frames = PcapReader(str(tmp_path / "port1-in.pcap"))
     assert [frame[UDP].sport - 49153 for frame in frames] == [0, 2, 4, 0, 2, 4, 0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A waveform of some cycles: the run is the run without it, and other programs read the file.
+"""A waveform of some cycles: it does not change the run, and other programs can read it.
 
-These are Wellen, which Surfer uses, and GTKWave's fst2vcd.
+The programs are Wellen, the reader of Surfer, and GTKWave's fst2vcd.
 """
 
 import json
@@ -22,7 +22,7 @@ def wave(begin, until, file="wave.fst", **fields):
 
 
 def value(path, name, cycle):
-    """Of a signal, in a cycle."""
+    """The value of a signal in a cycle."""
     return pywellen.Waveform(str(path))[name].signal.value_at(cycle * CYCLE)
 
 
@@ -62,7 +62,7 @@ def test_wave_has_each_signal_in_each_cycle(traced_sim, tmp_path):
     assert {"TOP.top.soc.eth0_rx_valid", "TOP.clk"} < names(tmp_path / "wave.fst")
 
 
-def test_shows_no_other_signals_than_wanted(traced_sim, tmp_path):
+def test_shows_only_requested_signals(traced_sim, tmp_path):
     traced_sim(wave(1_000, 1_010, signals=[COUNTER, "none"]), {"do": "run", "cycles": 2_000})
     assert names(tmp_path / "wave.fst") == {COUNTER, "derived.cycle"}
 
@@ -98,7 +98,7 @@ def test_sleeping_cycles_are_in_the_wave(traced_sim, tmp_path):
     assert value(tmp_path / "wave.fst", COUNTER, 2_000_100) == first + 100
 
 
-def test_is_whole_when_a_signal_ends_the_simulator(traced_binary, rom, tmp_path):
+def test_file_is_complete_when_a_signal_ends_the_simulator(traced_binary, rom, tmp_path):
     process = subprocess.Popen(
         [traced_binary, "--load", rom, "--script", "-"],
         stdin=subprocess.PIPE,
@@ -135,6 +135,6 @@ def test_rejects_what_it_cannot_show(traced_sim, commands, error):
     assert error in reply["error"]
 
 
-def test_simulator_without_signals_says_so(sim):
+def test_simulator_without_tracing_rejects_wave(sim):
     (reply,) = sim(wave(10, 20))
     assert "this simulator was made without signals to show" in reply["error"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The window onto a live session: moderato-sim's messages, and its reactions to controls."""
+"""The page's connection to a live session: moderato-sim's messages, and its reactions to controls."""
 
 import contextlib
 import json
@@ -13,11 +13,11 @@ import pytest
 from harness_commands import PROMPT, packet
 from scapy.utils import PcapNgReader
 
-WAIT = 20  # seconds in which an answer has to come
+WAIT = 20  # seconds in which an answer must arrive
 
 
 class Watched:
-    """A simulator with a session, and the other end of its window."""
+    """A simulator with a session, and the page's end of the connection."""
 
     def __init__(self, binary, rom, folder, fields):
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
@@ -60,7 +60,7 @@ class Watched:
         return state
 
     def step(self, to, before):
-        """The state after it; `before`: the one it starts from."""
+        """The state after a step; `before`: the state that it starts from."""
         self.ask("step", to=to)
         return self.until(lambda state: state["paused"] and state["cycle"] > before["cycle"])
 
@@ -103,7 +103,7 @@ def watched(binary, rom, tmp_path):
         yield begin
 
 
-def test_what_is_told(watched):
+def test_messages(watched):
     session = watched()
     about = session.told("about")
     assert (about["sys_clk_hz"], about["mbps"], about["replaying"]) == (100_000_000, 100, False)
@@ -111,12 +111,12 @@ def test_what_is_told(watched):
     assert about["queues"] == [0, 0]
     session.host.send(bytes(packet(1)))
     state = session.until(lambda state: state["ports"][1]["out"])
-    assert state["ports"][0]["in"] == 1 and "fill" not in state["ports"][0]  # a mock has no ring
+    assert state["ports"][0]["in"] == 1 and "fill" not in state["ports"][0]  # the mock has no ring
     session.end()
     assert session.told("ended") >= state["cycle"]
 
 
-def test_nothing_is_told_while_it_is_closed(watched):
+def test_no_messages_while_no_page_is_open(watched):
     session = watched(opened=False)
     session.window.settimeout(0.3)
     with pytest.raises(TimeoutError):
@@ -125,8 +125,8 @@ def test_nothing_is_told_while_it_is_closed(watched):
     assert session.window.recv(1) == b""
 
 
-def test_load_is_recorded_and_played_again(watched, sim):
-    """A third of the line, then none; the session goes on, and its replay is the same."""
+def test_load_is_recorded_and_replayed(watched, sim):
+    """A third of the line rate, then none. The session continues, and its replay is equal."""
     session = watched(record="record")
     session.ask("load", port=0, percent=30, octets=128)
     first = session.until(lambda state: state["ports"][1]["out"] > 50)
@@ -146,8 +146,8 @@ def test_load_is_recorded_and_played_again(watched, sim):
     assert again["difference"] is None and again["ports"] == reply["ports"]
 
 
-def test_each_load_has_frames_of_its_own(watched, tmp_path):
-    """Else one that was lost could be taken for another one that left later."""
+def test_each_load_has_distinct_frames(watched, tmp_path):
+    """Otherwise a lost frame could be mistaken for one that left later."""
     session = watched(capture="capture")
     for octets in 100, 64, 100:
         before = session.told("state")["ports"][1]["out"]
@@ -160,7 +160,7 @@ def test_each_load_has_frames_of_its_own(watched, tmp_path):
     assert len(frames) > 30 and len(set(frames)) == len(frames)
 
 
-def test_a_host_s_frames_go_between_those_of_full_load(watched):
+def test_a_hosts_frames_go_between_those_of_full_load(watched):
     session = watched()
     session.ask("load", port=0, percent=100, octets=64)
     session.until(lambda state: state["ports"][0]["in"] > 100)
@@ -178,12 +178,12 @@ def test_keys_are_typed(watched, tmp_path):
     while "variant" not in printed:
         printed += session.told("state")["printed"]
     assert session.end()["keys"] == 7
-    # As any other key: cycle, kind 1, port 0, length, text.
+    # Like any other key: cycle, kind 1, port 0, length, text.
     assert struct.pack("<HHI", 1, 0, 7) + b"variant" in (tmp_path / "record").read_bytes()
 
 
 def test_a_page_that_is_opened_later(watched):
-    """It gets what was printed, and the strategy that was chosen last, also while no page was open."""
+    """It gets the earlier output and the last chosen strategy, also if no page was open at that time."""
     session = watched()
     assert session.told("about")["strategy"] is None
     for name in "napi", "tx-off":
@@ -207,8 +207,8 @@ def test_a_page_that_is_opened_later(watched):
     assert session.end()["keys"] == keys + 521
 
 
-def test_what_a_second_page_takes_from_the_first(watched):
-    """Nothing: what was printed reaches the first one all the same."""
+def test_second_page_does_not_affect_the_first(watched):
+    """All output still reaches the first page."""
     session = watched()
     session.told("about")
     session.ask("type", text="0123456789" * 100)
@@ -222,7 +222,7 @@ def test_what_a_second_page_takes_from_the_first(watched):
     session.end()
 
 
-def test_a_window_whose_process_is_gone(watched):
+def test_window_process_ended(watched):
     session = watched()
     session.told("about")
     session.window.close()
@@ -245,7 +245,7 @@ def test_pause_and_step(watched):
     for _ in range(3):
         state = session.step("frame", before=paused)
         _, cycle, _, octets, *_ = [one for one in state["moments"] if one[0] in "io"][-1]
-        # It stops as the packet begins, or has left; the moment is that of the frame's first bit.
+        # It stops when the packet begins, or has left; the time is that of the frame's first bit.
         assert octets == 64 and abs(cycle - state["cycle"]) < (8 + 64) * 8 + 3
         paused = state
     state = session.step("interrupt", before=paused)
@@ -260,7 +260,7 @@ def test_slow_motion(watched):
     session.ask("pace", ratio=1e-4)
     first = session.until(lambda state: state["ratio"] == 1e-4)
     later = session.told("state")
-    assert 0 < later["cycle"] - first["cycle"] < 100_000  # 10 000 in a second
+    assert 0 < later["cycle"] - first["cycle"] < 100_000  # at 10 000 cycles per second
     session.end()
 
 
@@ -282,7 +282,7 @@ def test_a_replay_waits_and_goes_to_a_cycle(watched, sim):
         assert replay.told("note").startswith("a recording plays; ")
     replay.ask("run")
     assert replay.until(lambda state: state["paused"])["cycle"] == end
-    replay.ask("run")  # nothing is left
+    replay.ask("run")  # all cycles are played
     assert replay.until(lambda state: state["paused"])["cycle"] == end
     replay.ask("goto", cycle=first["cycle"])
     assert replay.until(lambda state: state["paused"] and state["cycle"] == first["cycle"])
@@ -292,8 +292,8 @@ def test_a_replay_waits_and_goes_to_a_cycle(watched, sim):
     assert replay.end()["difference"] is None
 
 
-def test_a_replay_that_nobody_looks_at_any_more_ends(watched):
-    """After its last cycle, its page and the page's server are gone."""
+def test_replay_ends_when_its_page_is_closed(watched):
+    """After its last cycle, page and server are closed."""
     session = watched(record="record")
     start = session.told("about")["start"]
     session.until(lambda state: state["cycle"] > start)
@@ -306,7 +306,7 @@ def test_a_replay_that_nobody_looks_at_any_more_ends(watched):
 
 
 def shown(state):
-    """What of a state is the simulation's, but for what happened since the one before."""
+    """The part of a state that depends on the simulation alone, without events since the last state."""
     return {
         name: value
         for name, value in state.items()
@@ -315,7 +315,7 @@ def shown(state):
 
 
 def test_going_back_in_a_replay(watched, sim, tmp_path):
-    """To a state that was kept meanwhile, or the first one: from there on all is as it was."""
+    """To a stored state, or the first one: from there on, all is as before."""
     session = watched(record="record", capture="session.pcapng")
     session.ask("load", port=0, percent=40, octets=200)
     session.until(lambda state: state["ports"][1]["out"] > 100)
@@ -337,7 +337,7 @@ def test_going_back_in_a_replay(watched, sim, tmp_path):
     states = [go(cycle) for cycle in (middle, late)]
     replay.ask("goto", cycle=middle)
     kept = replay.told("state")
-    while kept["cycle"] > middle:  # those of earlier messages
+    while kept["cycle"] > middle:  # states of earlier messages
         kept = replay.told("state")
     assert first < kept["cycle"] <= middle
     replay.until(lambda state: state["paused"])
@@ -357,7 +357,7 @@ def test_going_back_in_a_replay(watched, sim, tmp_path):
     assert (tmp_path / "replay.pcapng").read_bytes() == (tmp_path / "session.pcapng").read_bytes()
 
 
-def test_a_session_does_not_go_back(watched):
+def test_session_cannot_go_back(watched):
     session = watched()
     session.ask("pause")
     cycle = session.until(lambda state: state["paused"])["cycle"] - 1
@@ -370,7 +370,7 @@ def test_a_session_does_not_go_back(watched):
 
 
 def moments(session, kind, count):
-    """The first of a kind."""
+    """The first `count` moments of a kind."""
     found = []
     while len(found) < count:
         found += [moment for moment in session.told("state")["moments"] if moment[0] == kind]
@@ -378,11 +378,11 @@ def moments(session, kind, count):
 
 
 def test_latency(watched):
-    """From the last bit in to the first bit out; equal frames in their order; none if none came."""
+    """From the last bit in to the first bit out. Equal frames count in order; without an entry, none."""
     session = watched()
     session.ask("pause")
     session.until(lambda state: state["paused"])
-    session.ask("pace", ratio=1e-4)  # the mock's lines change often, and a state has not all
+    session.ask("pace", ratio=1e-4)  # the mock's lines change often, and a state omits some changes
     session.ask("run")
     one, other = bytes(packet(1)), bytes(packet(2, size=300))
     for frame in one, one, other:
@@ -397,7 +397,7 @@ def test_latency(watched):
     assert len(left) == 3
     for cycle, octets, latency in left:
         assert latency == [cycle - came[octets].pop(0)] and latency[0] > 0
-    # The page was not there as it came.
+    # The page was not open when it entered.
     session.ask("pause")
     session.until(lambda state: state["paused"])
     session.host.send(one)
@@ -410,8 +410,8 @@ def test_latency(watched):
     session.end()
 
 
-def test_what_the_hart_does(watched, tmp_path):
-    """The mock's waits in every fourth cycle; programs have the others."""
+def test_stacks_of_the_hart(watched, tmp_path):
+    """The mock's hart waits in every fourth cycle; programs have the other cycles."""
     (tmp_path / "symbols").write_text("0xc0001000 256 main\n")
     session = watched(symbols="symbols")
     first = session.told("state")
@@ -438,12 +438,12 @@ def test_no_symbols(watched):
     session.end()
     session = watched(symbols="missing")
     assert session.told("note").startswith("missing: cannot be read")
-    assert session.told("state")["stacks"] is None  # the rest of it is shown
+    assert session.told("state")["stacks"] is None  # the rest of the state is shown
     session.end()
 
 
-def test_nobody_is_left_to_end_a_pause(watched):
-    """The page goes, or all that serves it: the session goes on."""
+def test_pause_ends_when_the_page_is_closed(watched):
+    """The page is closed, or its server ends: the session continues."""
     session = watched()
     session.ask("pause")
     paused = session.until(lambda state: state["paused"])

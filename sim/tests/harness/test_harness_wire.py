@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two simulators joined by a wire: words arrive in their cycles, however the host runs the two."""
+"""Two simulators joined by a wire: words arrive in the right cycles, however the host schedules them."""
 
 import contextlib
 import itertools
@@ -18,13 +18,13 @@ from scapy.layers.inet import IP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import PcapNgReader
 
-WAIT = 20  # seconds in which an answer has to come
+WAIT = 20  # seconds in which an answer must arrive
 DELAY = 100  # cycles
 
 
 class Boxes:
-    """Two simulators, port 1 of the first one wired to port 0 of the second. Their other ports have
-    hosts with the ends `hosts`, or a recording instead."""
+    """Two simulators. A wire joins port 1 of the first and port 0 of the second. Hosts are at the other
+    ports, with the ends `hosts`, or a recording replaces them."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ def test_frames_go_through_both(boxes):
 
 @pytest.mark.parametrize("mbps", [10, 100, 1000])
 def test_words_arrive_in_their_cycles(boxes, tmp_path, mbps):
-    """A frame is on the wire here a fixed number of cycles after it was there, both ways."""
+    """From one capture to the other, a frame takes a fixed number of cycles, in both directions."""
     both = boxes(recorded, mbps=mbps)
     conversation(both)
     both.end()
@@ -161,7 +161,7 @@ def test_words_arrive_in_their_cycles(boxes, tmp_path, mbps):
 
 
 def over_tcp():
-    """As a wire between machines is."""
+    """Like a wire between two machines."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         near = socket.create_connection(listener.getsockname())
         far, _ = listener.accept()
@@ -172,7 +172,7 @@ def over_tcp():
 
 @pytest.mark.parametrize("wire", [socket.socketpair, over_tcp])
 def test_a_replay_is_the_same_to_the_cycle(boxes, tmp_path, wire):
-    """Also if it was recorded over TCP, and is played without."""
+    """Also if it was recorded over TCP, and is replayed over a socket pair."""
     both = boxes(recorded, wired=wire)
     conversation(both)
     played = both.end()
@@ -193,8 +193,8 @@ def test_a_replay_is_the_same_to_the_cycle(boxes, tmp_path, wire):
     assert all(reply["difference"] is None and reply["end_cycle"] == until // 2 for reply in part)
 
 
-def test_however_the_host_runs_them(boxes, tmp_path):
-    """One of them is stopped now and then, and each is the one in turn."""
+def test_host_scheduling_has_no_effect(boxes, tmp_path):
+    """One of the two is stopped repeatedly, first one, then the other."""
     both = boxes(recorded)
     conversation(both, frames=24)
     until = both.end()[0]["end_cycle"]
@@ -208,7 +208,7 @@ def test_however_the_host_runs_them(boxes, tmp_path):
 
 
 def test_a_wire_of_another_length_is_noticed(boxes):
-    """Otherwise a replay could mistake one for the other."""
+    """Otherwise two different recordings could match by mistake."""
     both = boxes(recorded)
     conversation(both)
     until = both.end()[0]["end_cycle"]
@@ -224,16 +224,16 @@ NEVER = 2**64 - 1
 
 
 def statement(next_, seen=0, end=NEVER, words=()):
-    """What README.md says that a box says; words: (cycle, octets, whether they are a frame's last)."""
+    """A box's message as in README.md; words: (cycle, octets, whether they end a frame)."""
     return struct.pack("<QQQI", next_, seen, end, len(words)) + b"".join(
         struct.pack("<Q4sBB", cycle, octets.ljust(4, b"\0"), len(octets), last)
         for cycle, octets, last in words
     )
 
 
-def test_a_damaged_frame_crosses_it_as_it_is(binary, rom, tmp_path):
-    """At its other end is this test. The mock does not look at an FCS, and makes a new one. A box waits
-    for the other one's end, because what it has said might not be there yet."""
+def test_a_damaged_frame_crosses_the_wire_unchanged(binary, rom, tmp_path):
+    """This test is the wire's other end. The mock ignores the FCS, and makes a new one. A box waits for
+    the other one's end, because messages may still be in transit."""
     frame = bytes(Ether(dst=GUEST.format(0), src=TESTER.format(0)) / ARP()).ljust(60, b"\0") + b"fcs?"
     packet_ = b"\x55" * 7 + b"\xd5" + frame
     begin, until = 5000, 100_000
@@ -267,7 +267,7 @@ def test_a_damaged_frame_crosses_it_as_it_is(binary, rom, tmp_path):
         greeting = near.recv(28, socket.MSG_WAITALL)
         assert greeting[:8] == b"ModeWire"
         near.sendall(greeting + statement(NEVER, end=until, words=words))
-        while near.recv(4096):  # it says that it has ended, and waits for us
+        while near.recv(4096):  # it reports its end, and waits for ours
             pass
         near.shutdown(socket.SHUT_WR)
         reply = Boxes.reply(process)
@@ -278,8 +278,8 @@ def test_a_damaged_frame_crosses_it_as_it_is(binary, rom, tmp_path):
     assert left[0] == "eth1" and left[3] == frame[:-4]
 
 
-def test_a_replay_at_a_wire_does_not_go_back(binary, sim, rom, tmp_path):
-    """At its other end is this test: what it has said would not come again."""
+def test_replay_at_a_wire_cannot_go_back(binary, sim, rom, tmp_path):
+    """This test is the wire's other end: messages that were sent cannot be repeated."""
     sim(PROMPT, {"do": "live", "until": 50_000, "record": "record"})
     near, far = socket.socketpair()
     window, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -339,8 +339,8 @@ def test_a_replay_at_a_wire_does_not_go_back(binary, sim, rom, tmp_path):
 
 @pytest.mark.parametrize("key, says", [("\x04", "powered off"), ("\x12", "asked for a reset")])
 @pytest.mark.parametrize("box", [0, 1])
-def test_a_guest_that_ends_ends_both(boxes, box, key, says):
-    """In the same cycle; the keys are those that the mock takes for this. The replay has it, too."""
+def test_end_of_one_guest_ends_both(boxes, box, key, says):
+    """In the same cycle; these keys make the mock end. The replay ends in it, too."""
     both = boxes(lambda number: {**recorded(number), **({"keys": key} if number == box else {})})
     played = [both.reply(process) for process in both.processes]
     assert says in played[box]["ended"] and "ended" not in played[1 - box]
@@ -354,7 +354,7 @@ def test_a_guest_that_ends_ends_both(boxes, box, key, says):
 
 @pytest.mark.parametrize("box", [0, 1])
 def test_two_consoles(binary, sim, tmp_path, box):
-    """Each has a terminal; leaving one of them ends both, in the same cycle."""
+    """Each has a terminal; quitting one console ends both, in the same cycle."""
     sim(PROMPT, {"do": "save", "file": "prompted"})
     terminals, processes = [], []
     for number, end in enumerate(wires := socket.socketpair()):
@@ -404,7 +404,7 @@ def test_two_consoles(binary, sim, tmp_path, box):
     assert [end["keys"] for end in ends] == [0, 4]
 
 
-def test_one_that_is_killed_ends_the_other(boxes):
+def test_killed_box_ends_the_other(boxes):
     both = boxes()
     conversation(both, frames=2)
     both.processes[1].kill()
@@ -412,7 +412,7 @@ def test_one_that_is_killed_ends_the_other(boxes):
     assert not reply["ok"] and "the other box is gone" in reply["error"]
 
 
-def test_boxes_have_to_agree(boxes):
+def test_boxes_must_agree(boxes):
     for wrong, says in (
         ({"delays": (DELAY, DELAY + 1)}, "delay and rate are not the same"),
         ({"first": ({"do": "run", "cycles": 1000},)}, "run the earlier one up to there"),
