@@ -7,7 +7,7 @@ COMMON are bins of any MAC, OPTIONS of a MAC with options; RARE need a million f
 COMMON = [
     # The fate of a received frame.
     *(f"rx: {fate}" for fate in ("good", "undersize", "oversize", "wrong FCS", "filtered")),
-    "rx: marked by the PHY", "rx: memory refuses data", "rx: does not fit its buffer",
+    "rx: marked by the PHY", "rx: memory returns an error", "rx: does not fit its buffer",
     "rx: the FIFO is full", "rx: the ring is empty",
     # Its properties.
     *(f"rx: length mod 8 = {n}" for n in range(8)),
@@ -15,7 +15,7 @@ COMMON = [
     # Sent frames: alignment of both ends in memory words, and of the end in words of the wire.
     *(f"tx: length mod 4 = {length}, address mod 8 = {address}" for length in range(4)
       for address in range(8)),
-    "tx: padded", "tx: the longest", "tx: an illegal length", "tx: memory refuses data",
+    "tx: padded", "tx: the longest", "tx: an illegal length", "tx: memory returns an error",
     # Rings and memory.
     "rx: the ring wraps", "tx: the ring wraps", "stopped under traffic", "halted",
     *(f"halt: {ring} {what}" for ring in ("Rx", "Tx") for what in ("descriptors", "status")),
@@ -35,8 +35,8 @@ OPTIONS = [
     "tx: a checksum", "tx: a checksum and a tag", "tx: half a checksum", "tx: a checksum of nothing",
     "tx: a checksum beyond the end",
     # Pause and urgent frames.
-    "rx: pause", "rx: other control", "rx: control behind a tag", "rx: urgent",
-    "pause: the other end is told to stop", "pause: it may go on",
+    "rx: pause", "rx: other control", "rx: control after a tag", "rx: urgent",
+    "pause: the other end has to stop", "pause: it may go on",
 ]
 
 RARE = ["rx: the index wraps", "tx: the index wraps"]

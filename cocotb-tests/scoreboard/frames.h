@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random numbers, and arithmetic over octets: what the reference needs to say how a frame should come out.
+// Random numbers, and arithmetic over octets, for the reference's expected frames.
 #pragma once
 
 #include <array>

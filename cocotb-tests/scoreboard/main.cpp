@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random frames both ways through the MAC's rings, each compared with what a reference says of it.
+// Random frames both ways through the MAC's rings, each compared with a reference.
 //
 //     scoreboard SEED FRAMES [memory|wire]
 //
-// The third word spoils an octet of the 100th frame that is received, or sent: then the run must fail.
+// With the third word, an octet of the 100th received or sent frame is changed: then the run must fail.
 //
 // Runs in rounds: each has settings, rings and a memory of its own, and may end in a halt or a stop under
-// traffic. At the end prints how often each bin of coverage.py was hit, as JSON.
+// traffic. At the end prints the number of hits of each bin of coverage.py, as JSON.
 
 #include <bitset>
 #include <cstdio>
@@ -32,7 +32,7 @@ constexpr uint8_t STATION[] = {2, 0x4d, 0x6f, 0x64, 0, 0}, OTHER[] = {2, 0x54, 0
 constexpr uint8_t FURTHER[] = {2, 0xaa, 0xbb, 0xcc, 0xdd, 0xee}, CONTROL[] = {1, 0x80, 0xc2, 0, 0, 1};
 constexpr unsigned MIN = 60, TX_LONGEST = 4096 - 8;
 constexpr uint8_t CANARY = 0xA5;
-// Each such round has so many frames that indices wrap: of received ones, half may be for others.
+// Such a round has enough frames for indices to wrap: half of the received ones may be for other stations.
 constexpr unsigned LONG_ROUND = 400, LONG_IN = 140000, LONG_OUT = 70000;
 
 constexpr uint32_t COUNTERS[] = {
@@ -46,7 +46,7 @@ enum Fate { GOOD, UNDERSIZE, OVERSIZE, FCS, PAUSED, UNKNOWN, FILTERED, FOREIGN, 
 constexpr const char* FATE_NAMES[] = {"good",  "undersize",     "oversize", "wrong FCS",
                                       "pause", "other control", "filtered", "of another VLAN"};
 
-// What a round is about, besides frames.
+// The settings of a round.
 enum Kind { SMOOTH, TIGHT, REFUSING, HALTING, CUT };
 
 struct Settings {
@@ -59,7 +59,7 @@ struct Settings {
     std::bitset<4096> members;
 };
 
-// A received frame as it should come out, and a sent one.
+// A received frame as expected, and a sent one.
 struct Delivery {
     Octets data;
     bool multicast, broadcast, urgent, tagged;
@@ -116,11 +116,11 @@ private:
         dut->bus_sel = 15;
         dut->bus_cyc = dut->bus_stb = 1;
         for (int n = 0; n < 20; n++) {
-            dut->sys_clk = 0; // `ack` comes out of a register
+            dut->sys_clk = 0; // `ack` is the output of a register
             clock();
             if (dut->bus_ack) {
                 uint32_t read = dut->bus_dat_r;
-                // It is seen at the next edge.
+                // The register changes at the next edge.
                 clock();
                 dut->bus_cyc = dut->bus_stb = 0;
                 return read;
@@ -131,7 +131,7 @@ private:
     void write(uint32_t offset, uint32_t value) { access(offset, true, value); }
     uint32_t read(uint32_t offset) { return access(offset, false); }
 
-    // A counter's increase since it was read last.
+    // A counter's increase since it was last read.
     uint64_t counted(uint32_t offset) {
         uint32_t now = read(offset), before = counters[offset];
         counters[offset] = now;
@@ -216,7 +216,7 @@ private:
         return frame;
     }
 
-    // What should become of a frame: its fate is counted, and a good one is expected.
+    // Predicts the fate of a frame: counts it, and expects the good ones.
     void judge(const Octets& frame, bool error) {
         size_t octets = frame.size();
         bool tagged = octets >= 16 && big16(frame, 12) == 0x8100;
@@ -270,7 +270,7 @@ private:
         if (delivery.broadcast) hit("rx: broadcast");
         if (delivery.urgent) hit("rx: urgent");
         if (settings.obey && big16(frame, 12) == 0x8100 && frame.size() >= 20 && big16(frame, 16) == 0x8808)
-            hit("rx: control behind a tag");
+            hit("rx: control after a tag");
         if (settings.filter && tagged && (big16(frame, 14) & 0xFFF)) hit("rx: of a member's VLAN");
     }
 
@@ -290,7 +290,7 @@ private:
         return address;
     }
 
-    // Rx buffers for so many descriptors; a beat of some is one that memory refuses.
+    // Rx buffers for `count` descriptors; memory returns an error for a beat of some.
     void post_rx(unsigned count) {
         for (; count && rx.room(); count--) {
             uint32_t address = allocate(settings.buffer, 0);
@@ -346,12 +346,12 @@ private:
                 continue;
             }
             if (error) {
-                hit(fits ? "rx: memory refuses data" : "rx: does not fit its buffer");
+                hit(fits ? "rx: memory returns an error" : "rx: does not fit its buffer");
                 expect(length == 0 && word == 0 &&
                            !(status & ~(MODERATO_DESC_STATUS_ERROR | MODERATO_DESC_STATUS_PHASE |
                                         MODERATO_DESC_STATUS_MULTICAST | MODERATO_DESC_STATUS_BROADCAST |
                                         MODERATO_DESC_STATUS_URGENT)),
-                       "ERROR beside something else");
+                       "ERROR next to other events");
             } else {
                 uint32_t flags = MODERATO_DESC_STATUS_MULTICAST * frame.multicast |
                                  MODERATO_DESC_STATUS_BROADCAST * frame.broadcast |
@@ -405,7 +405,7 @@ private:
             tx_jobs[tx.producer++ & (tx.size() - 1)] = {address, illegal || refused};
             transmitted++;
             if (illegal || refused) {
-                hit(illegal ? "tx: an illegal length" : "tx: memory refuses data");
+                hit(illegal ? "tx: an illegal length" : "tx: memory returns an error");
                 continue;
             }
             hit("tx: length mod 4 = " + std::to_string(length % 4) +
@@ -462,7 +462,7 @@ private:
             Octets right(frame.begin(), frame.end() - 4);
             add_fcs(right);
             expect(frame == right && frame.size() == 64, "a damaged pause frame");
-            hit(big16(frame, 16) ? "pause: the other end is told to stop" : "pause: it may go on");
+            hit(big16(frame, 16) ? "pause: the other end has to stop" : "pause: it may go on");
             own_frames++;
             return;
         }
@@ -547,7 +547,7 @@ private:
         post_rx(rx.size());
     }
 
-    // The driver looks at both rings, and gives back what it took.
+    // The driver looks at both rings, and releases completed descriptors.
     void look() {
         while (take_rx()) {}
         while (take_tx()) {}
@@ -585,7 +585,7 @@ private:
         for (int n = 0; n < 1000; n++) {
             uint32_t idle = MODERATO_STATUS_RX_IDLE | MODERATO_STATUS_TX_IDLE;
             if ((read(MODERATO_STATUS) & idle) == idle) {
-                expect(memory.idle(), "idle with bursts under way");
+                expect(memory.idle(), "idle with bursts in progress");
                 return;
             }
             clock();
@@ -627,7 +627,7 @@ private:
         bad_of.clear();
     }
 
-    // Whether nothing is on its way inward any more. Counters tell it, so that is asked for seldom.
+    // Whether all frames on their way inward have been counted. Reading the counters is slow, so this is rare.
     bool settled() {
         if (inward_left || wire.busy) return false;
         for (int n = 0; n < 300; n++) clock();
@@ -675,7 +675,7 @@ private:
                                          std::to_string(fates[fate]));
     }
 
-    // What waits in the FIFO still leaves.
+    // Frames in the FIFO still leave.
     void settle_tx() {
         if (OPTIONS) write(MODERATO_PAUSE, 0);
         uint64_t before;
@@ -685,7 +685,7 @@ private:
         } while (wire_frames != before);
     }
 
-    // A ring that halted or was stopped: what came out was right and in order; the rest is gone.
+    // After a ring's halt or stop: the output was correct and in order; the remaining frames are lost.
     void finish_cut() {
         hit(settings.kind == CUT ? "stopped under traffic" : "halted");
         inward_left = outward_left = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory behind the MAC's AXI4 master: as slow as it is told to be, and refusing what it is told to.
+// The memory at the MAC's AXI4 master: with adjustable delays, and errors at given addresses.
 #pragma once
 
 #include <cstring>
@@ -16,9 +16,9 @@ public:
 
     uint64_t latency = 0;                                       // clocks from a read's request to its first beat
     double pause = 0;                                           // of each channel, each clock
-    bool starved = false;                                       // nothing is taken or answered
-    std::unordered_set<uint32_t> bad;                           // addresses of beats that are refused
-    std::function<bool(uint32_t, bool)> refuses;                // of an address, of a write: others
+    bool starved = false;                                       // nothing is accepted or answered
+    std::unordered_set<uint32_t> bad;                           // addresses of beats with errors
+    std::function<bool(uint32_t, bool)> refuses;                // of an address, of a write: further errors
     std::vector<uint8_t> bytes = std::vector<uint8_t>(SIZE);
 
     Memory(Dut& dut, Random& random) : dut(dut), random(random) {}
@@ -31,7 +31,7 @@ public:
     void write32(uint32_t address, uint32_t value) { memcpy(&bytes[address], &value, 4); }
     bool idle() const { return reads.empty() && writes.empty() && answers.empty(); }
 
-    // At the rising edge: what was offered and taken in the clock before it.
+    // At the rising edge: accepts what was offered in the clock before it.
     void sample() {
         now++;
         if (dut.dma_arvalid && dut.dma_arready) reads.push_back({dut.dma_araddr, dut.dma_arlen + 1u, now + latency});
@@ -48,7 +48,7 @@ public:
         }
     }
 
-    // Behind the edge: what is offered in the next clock. What was offered stays.
+    // After the edge: offers for the next clock. An offer that was not accepted stays.
     void drive() {
         auto awake = [this] { return !starved && !(pause > 0 && random.chance(pause)); };
         dut.dma_arready = reads.size() < 4 && awake();

@@ -12,10 +12,10 @@ class Wire {
 public:
     static constexpr unsigned MHZ = 100, GAP = 12;
 
-    // Asked for the next frame (without preamble, with FCS) when the wire is free; empty: none yet. `error`
-    // is set for one that the PHY is to mark.
+    // Called for the next frame (without preamble, with FCS) when the wire is free; empty: none yet. `error` is
+    // set if the PHY is to mark the frame.
     std::function<Octets(bool& error)> next;
-    // Told of each frame that the MAC sent, without preamble.
+    // Called with each frame that the MAC sent, without preamble.
     std::function<void(const Octets&)> sent;
     bool busy = false; // receiving
 

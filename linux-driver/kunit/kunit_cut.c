@@ -18,7 +18,7 @@
 #define CUT_FRAGS	8
 
 /* Where an skb's payload lies
- * @head: octets of it behind the headers
+ * @head: octets of it after the headers
  * @frags, @offsets: those in each fragment, and where in its page they start
  */
 struct cut_layout {
@@ -339,7 +339,7 @@ static void cut_whole(struct kunit *test)
 		}
 }
 
-/* A sum that leaves 0 is sent as 0xffff: 0 would say that there is none */
+/* A sum that leaves 0 is sent as 0xffff: 0 would mean that there is none */
 static void cut_udp_zero(struct kunit *test)
 {
 	const struct cut_layout layout = { .head = 100 };

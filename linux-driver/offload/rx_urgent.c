@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reception of urgent frames, which a rule of moderato_rxnfc.c marks: they
  * leave the ring ahead of earlier frames. Their descriptors stay, with a status
- * that says that the frame is gone.
+ * that marks the frame as gone.
  */
 
 #include "moderato_variants.h"
@@ -18,7 +18,7 @@ bool moderato_rx_urgent(struct moderato_rx *rx, int budget)
 	int work = 0;
 	u32 status;
 
-	/* After a time without rules, @looked may be behind by more than a
+	/* After a time without rules, @looked may lag by more than a
 	 * ring: at worst one round of frames is not searched
 	 */
 	if ((u16)(rx->looked - ring->consumer) > moderato_size(ring->order))

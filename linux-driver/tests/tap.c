@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a packet socket is told of each received GSO packet of TCP over IPv4, a line each:
+ * Prints a packet socket's metadata of each received GSO packet of TCP over IPv4, a line each:
  *
  *     tap INTERFACE
  *

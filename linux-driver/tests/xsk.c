@@ -4,14 +4,14 @@
  *
  *     xsk MODE echo INTERFACE[:QUEUE] [CHUNKS]         sends back what it gets, as it is
  *     xsk MODE drop INTERFACE[:QUEUE] [CHUNKS]         gets frames, and does nothing with them
- *     xsk MODE send INTERFACE[:QUEUE] CHUNKS FRAMES    sends so many: the n-th one has 14 + n % 1501 octets,
+ *     xsk MODE send INTERFACE[:QUEUE] CHUNKS FRAMES    sends FRAMES frames: the n-th has 14 + n % 1501 octets,
  *                                                      and n + m in its octet m
  *
- * MODE: copy; or zero, without copies; or that, and the kernel never says that it has to be called (deaf),
- * chunks are at any address (unaligned), or their headroom is no multiple of 8 octets (odd).
+ * MODE: copy; or zero, without copies; or zero without the kernel's need-wakeup flag (deaf), with chunks
+ * at any address (unaligned), or with a headroom that is no multiple of 8 octets (odd).
  * Until SIGTERM, or until all were sent. After SIGUSR1 it does nothing, until it gets another one. Frames
- * come by a program for XDP with a map `sockets`, if there is one. Each begins in a chunk of 2 KiB, of which
- * there are so many. It calls the kernel only when that says that it has to. Prints how many frames were
+ * come by a program for XDP with a map `sockets`, if there is one. Each begins in one of CHUNKS chunks of
+ * 2 KiB. It calls the kernel only when the need-wakeup flag is set. Prints how many frames were
  * received, posted and sent, whether there were copies, how often the kernel dropped one, and how many
  * were received within how many microseconds, from the first look that found some to the last one.
  */
@@ -232,7 +232,7 @@ static void post(uint64_t from, uint32_t octets)
 	step(sent.producer);
 }
 
-/* Whether the kernel wants to be told of what was put into this ring */
+/* Whether the kernel needs a call after entries were put into this ring */
 static int sleeps(const struct ring *ring)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -241,8 +241,8 @@ static int sleeps(const struct ring *ring)
 	return *(volatile uint32_t *)ring->flags & XDP_RING_NEED_WAKEUP;
 }
 
-/* Tells the kernel, if it has to be told, and waits if there is nothing to do. With copies, one call sends
- * some only.
+/* Calls the kernel, if it needs a call, and waits if there is nothing to do. With copies, one call sends
+ * only some frames.
  */
 static void tell(int posted)
 {

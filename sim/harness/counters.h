@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is counted in hardware since reset: the MACs' event pulses, the interrupts that each hart
-// took from each source of the PLIC, those that nobody took, and the cycles that it waited in WFI.
+// Counts in hardware since reset: the MACs' event pulses, the interrupts that each hart claimed from each source of the
+// PLIC, the withdrawn ones, and the cycles that each hart waited in WFI.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@ struct Counters {
     std::array<std::array<uint64_t, kEvents>, kPorts> events{};
     std::array<std::array<uint64_t, kSources + 1>, kHarts> claims{};
     std::array<uint64_t, kHarts> idle{};
-    // Interrupts whose line fell before a hart took them. One that the PLIC remembers is taken all the same, later.
+    // Interrupts whose line fell before a hart claimed them. If the PLIC has latched one, a hart still claims it later.
     std::array<int64_t, kSources + 1> withdrawn{};
 
     enum Fate : uint8_t { kTaken, kRaised, kWithdrawn };
-    std::array<Fate, kSources + 1> latest{};  // of each source's latest interrupt
+    std::array<Fate, kSources + 1> latest{};  // fate of each source's latest interrupt
 
     void claim(unsigned hart, unsigned source) {
         ++claims[hart][source];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a run can fail with: one line for the user, and the exit status that goes with it.
+// An error that ends a run: one line for the user, and the exit status.
 #pragma once
 
 #include <cerrno>

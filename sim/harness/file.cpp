@@ -16,7 +16,7 @@ struct Descriptor {
     }
 };
 
-// Removes the unfinished file, also when an exception or a signal ends the run in between.
+// Removes the incomplete file, also if an exception or a signal ends the run.
 struct Unfinished {
     std::string path;
     ~Unfinished() {

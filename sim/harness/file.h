@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whole files: read at once; written to a temporary name and renamed, so that they are complete or absent.
+// Whole files: read at once; written to a temporary name and renamed, so that a file is complete or absent.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Verilator's writer of FST files, without the checks that end the process when the disk is full: Wave::close() reports
-// that.
+// a full disk.
 #if VM_TRACE
 
 #include "fstcpp/fstcpp_assertion.h"

@@ -15,7 +15,7 @@ void catch_interrupts() {
     struct sigaction action = {};
     action.sa_handler = [](int signal) { interrupted = signal; };  // no SA_RESTART: it also ends a wait for a command
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);  // a write error says it
+    std::signal(SIGPIPE, SIG_IGN);  // write errors report it
 }
 
 void stop_if_interrupted() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ctrl-C and termination end a run at the next moment when nothing is half-written.
+// Ctrl-C and SIGTERM end a run at the next moment at which no file is half written.
 #pragma once
 
 void catch_interrupts();

@@ -75,7 +75,7 @@ Options parse(int count, char** words) {
     return options;
 }
 
-// What goes on for as long as the user's console is open: `text` has the fields of a command.
+// Traffic during the user's console: `text` has the fields of a command.
 template <class Kind, class Plan>
 Kind* begin(Simulation& simulation, const char* option, const std::string& text, Plan (*parse)(const Json&)) try {
     if (text.empty()) return nullptr;
@@ -87,7 +87,7 @@ Kind* begin(Simulation& simulation, const char* option, const std::string& text,
     throw Error(std::string(option) + ": is not understood: " + reason(error), kUsage);
 }
 
-// Ends a session, and prints what passed and which files were written.
+// Ends a session, and prints its counts and the names of its files.
 void finish_live(Simulation& simulation, Live& live) {
     const std::string summary = live_summary(simulation, live);
     const std::map<std::string, std::string> files = {{"capture", live.plan().capture}, {"record", live.plan().record}};
@@ -101,7 +101,7 @@ void finish_live(Simulation& simulation, Live& live) {
     if (!written.empty()) std::cerr << "moderato: wrote " << written << std::endl;
 }
 
-// The console of a live session, which is whole even if something ends this program.
+// The console of a live session, whose recording is completed even if a signal ends this program.
 void interact_live(Simulation& simulation, const std::string& prompt, Live& live) {
     try {
         interact(simulation, prompt, &live);
@@ -131,7 +131,7 @@ void run(const Options& options) {
     if (file.bad()) throw file_error(options.script, "cannot be read");
 }
 
-// A file would get the number of one that the caller closed, and what is printed would go into that file.
+// Otherwise a file could get the number of a descriptor that the caller closed, and output would be written to it.
 void open_standard_descriptors() {
     int lowest;
     do lowest = ::open("/dev/null", O_RDWR);

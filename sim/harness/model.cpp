@@ -24,7 +24,7 @@ std::string hex(uint64_t value) {
 }  // namespace
 
 Model::Model() : top_(std::make_unique<Vtop>(&context_)) {
-    context_.traceEverOn(VM_TRACE);  // has to be said before the first evaluation
+    context_.traceEverOn(VM_TRACE);  // must be called before the first evaluation
     // The first evaluation settles the initial state with all clocks low.
     top_->link_mbps = 100;
     top_->eval();
@@ -64,7 +64,7 @@ uint64_t Model::still(uint64_t cycles) const {
     Vtop___024root& root = *top_->rootp;
     const Parts parts(root);
     auto& time = root.SOC_TIME;
-    time -= cycles;  // so that all is as it was
+    time -= cycles;  // restores the state
     const bool same = !std::memcmp(remembered_.data(), parts.first, parts.first_size) &&
                       !std::memcmp(remembered_.data() + parts.first_size, parts.second, parts.second_size);
     time += cycles;
@@ -78,7 +78,7 @@ Model::Uses Model::uses() const {
     return out;
 }
 
-// What holds back the oldest instruction counts: the last stage, then address translation, then the fetch.
+// The cause of the oldest instruction's delay: first its last stage, then address translation, then the fetch.
 Cause Model::cause(unsigned hart) const {
     const auto& root = *top_->rootp;
     if (top_->wfi >> hart & 1) return Cause::kIdle;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The verilated SoC: its clock, its pads, and its memories by the backdoor.
+// The verilated SoC: its clock, its pads, and direct access to its memories.
 //
-// top.sv registers every input, so an evaluation on the rising edge is all that a cycle takes:
-// what is driven before step() is what the device sees in the cycle that step() begins.
+// top.sv registers every input, so one evaluation at the rising edge is enough for a cycle: the device sees values that are
+// driven before step() in the cycle that step() begins.
 //
-// The two parts of a MAC have the same clock at inputs of their own, which rise only in cycles in which the MAC says that
-// something may happen in them (`awake`): evaluating it costs more than the rest of a cycle, and mostly for nothing.
+// The two parts of a MAC have clock inputs of their own. They rise only in cycles in which the MAC reports that something
+// may happen (`awake`): evaluating the MAC costs more than the rest of a cycle, and mostly has no effect.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ public:
 
     // Advances one clock cycle. The falling edge changes nothing and is not evaluated.
     //
-    // Of what Vtop::eval() does, two steps concern this model: which clocks rose, and what follows from that. It also
-    // serves $display, --timing and clocks made of clocks, and looks a second time whether anything rose.
+    // Two steps of Vtop::eval() concern this model: which clocks rose, and the consequences. eval() also serves $display,
+    // --timing and derived clocks, and checks a second time for rising clocks.
     void step() {
         Vtop___024root& root = *top_->rootp;
         raise_clocks(root, top_->awake | ungated_);
@@ -42,33 +42,34 @@ public:
         Vtop___024root___eval_nba(&root);
     }
 
-    // From now on every MAC gets every edge, Verilator does its whole evaluation and no cycle is passed over: slower, and
-    // the same in each cycle. To check just that.
+    // From now on every MAC gets every edge, Verilator does its complete evaluation, and no cycle is skipped. That is slower,
+    // with the same results in each cycle, which it is there to check.
     void ungate() { ungated_ = ~0u; }
 
-    // Sleep. While every hart waits and no MAC is awake, nothing changes but the time and what turns in a circle (which way
-    // of a cache would be filled next). That is found by looking, at all state but RAM, so it is no matter what the SoC
-    // consists of: remember(), some steps, still().
+    // Sleep. While all harts wait and no MAC is awake, only the time and periodic state change (such as the way of a cache that
+    // would be filled next). This is found by comparing all state except RAM, so it does not depend on the SoC: remember(), some
+    // steps, still().
     bool resting() const {
         return top_->wfi == (1u << kHarts) - 1 && !(top_->awake & kGated) && __builtin_expect(!ungated_, 1);
     }
     void remember();
-    // If only the time differs from that of `cycles` ago: how many more pass before a timer is due. Else 0.
+    // If only the time differs from `cycles` ago: how many more cycles pass before a timer is due. Else 0.
     uint64_t still(uint64_t cycles) const;
     // Skip that many cycles, a multiple of `cycles`.
     void pass(uint64_t cycles) { top_->rootp->SOC_TIME += cycles; }
 
-    // What needs the harness: bit 0 a byte was printed, bit 1 the guest powered off, bit 2 it asked for a reset, bit 3 a
-    // hart took an interrupt, bit 4 interrupt lines changed, then a bit per port (word leaves), then kEvents bits per port. Zero in most cycles.
+    // Events for the harness: bit 0 a byte was printed, bit 1 the guest powered off, bit 2 it asked for a reset, bit 3 a hart
+    // claimed an interrupt, bit 4 interrupt lines changed, then a bit per port (word leaves), then kEvents bits per port. Zero
+    // in most cycles.
     uint64_t attention() const { return top_->attention; }
     uint32_t wfi() const { return top_->wfi; }  // a bit per hart
 
     Vtop& pads() { return *top_; }
 
-    // Tells Verilator's trace that signals may have changed since it looked, as eval() would.
+    // Marks signals as perhaps changed for Verilator's trace, as eval() would.
     void mark_changed();
 
-    // What the memory port's clients did, as kUseNames has it, in the cycles that meter(true) and meter(false) enclose.
+    // Use of the memory port by its clients (kUseNames), in the cycles between meter(true) and meter(false).
     using Uses = std::array<std::array<uint64_t, kUses>, kClients>;
     void meter(bool on) { top_->metered = on; }
     Uses uses() const;
@@ -76,7 +77,7 @@ public:
     // Of a hart, read from the core's own registers: a pad would have to be evaluated in every cycle.
     Hart hart(unsigned hart) const;
 
-    // How full a port's FIFO and rings are, and how far its moderation is.
+    // The fill of a port's FIFO and rings, and the progress of its moderation.
     Fill fill(unsigned port) const { return ::fill(*top_->rootp, port); }
 
     // Copies bytes into RAM or ROM; `what` names their origin in the error if they do not fit.

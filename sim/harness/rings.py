@@ -47,7 +47,7 @@ def rings_header(root: str, ports: int) -> str:
 struct Timer {{
     uint32_t count, limit;
 }};
-// As gateware/interrupts/moderation.py has it. unreported: completions that no interrupt has told of.
+// As gateware/interrupts/moderation.py has it. unreported: completions that no interrupt has reported.
 struct Moderation {{
     bool armed;
     uint32_t unreported, frames;

@@ -9,7 +9,7 @@
 
 // The loop -----------------------------------------------------------------------------------------
 
-// One cycle: inputs if it is time for some, the device, then what the device shows.
+// One cycle: inputs if some are due, the device, then its outputs.
 template <bool profiled> void Simulation::loop() {
     while (cycle_ < limit_) {
         ++cycle_;
@@ -23,7 +23,7 @@ template <bool profiled> void Simulation::loop() {
     }
 }
 
-// At what the device shows in a cycle.
+// Reads the device's outputs in a cycle.
 template <bool profiled> void Simulation::look() {
     for (unsigned hart = 0; hart < kHarts; ++hart) counters_.idle[hart] += model_.wfi() >> hart & 1;
     if (const uint64_t attention = model_.attention(); __builtin_expect(attention != 0, 0)) observe(attention);
@@ -31,8 +31,8 @@ template <bool profiled> void Simulation::look() {
         for (unsigned hart = 0; hart < kHarts; ++hart) profiler_.cycle(cycle_, hart, model_.hart(hart));
 }
 
-// Passes over cycles in which nothing happens: if the state after a circle is what it was before but for the time, it stays
-// so until the next timer or input. What was found holds on when a run ends, and while the loop drives nothing.
+// Skips cycles in which nothing happens: if the state after a period equals the state before, except for the time, this
+// continues until the next timer or input. It remains valid after a run ends, while the loop drives no input.
 template <bool profiled> void Simulation::sleep() {
     if (cycle_ >= still_) {
         if (!circling_) {
@@ -59,7 +59,7 @@ template <bool profiled> void Simulation::sleep() {
     look_ = cycle_ + patience_;
 }
 
-// Something has come that the device does not wait for.
+// An input that the device does not wait for.
 void Simulation::wake() {
     circle_ = kNever;
     still_ = 0;
@@ -80,7 +80,7 @@ void Simulation::advance(uint64_t limit) {
         if (profiler_.running()) loop<true>();
         else loop<false>();
         if (ending_) {
-            console_.forget_expected();  // nobody waits any more
+            console_.forget_expected();  // no command waits any more
             throw Ended(std::exchange(ending_, nullptr));
         }
         if (progress) progress(cycle_);
@@ -91,7 +91,7 @@ void Simulation::advance(uint64_t limit) {
 void Simulation::plan() {
     due_ = std::min(console_.due(), tester_.due());
     if (traffic_) due_ = std::min(due_, traffic_->due());
-    if constexpr (VM_TRACE) due_ = std::min(due_, wave_due_);  // so that no shown cycle is passed over
+    if constexpr (VM_TRACE) due_ = std::min(due_, wave_due_);  // so that no shown cycle is skipped
 }
 
 void Simulation::drive() {
@@ -136,12 +136,12 @@ void Simulation::end_window() {
     if (profiler_.windowed()) charge(false);
 }
 
-// What happened up to the end of a cycle is in the counters as the next one begins.
+// Events up to the end of a cycle are in the counters when the next one begins.
 void Simulation::advance_traffic() {
     const bool changed = traffic_->advance(cycle_);
     if (const std::string keys = traffic_->keys(); !keys.empty()) type(keys);
     const auto [begin, end] = traffic_->window();
-    const bool backwards = begin && end && *end < *begin;  // it ended before it began: there is none
+    const bool backwards = begin && end && *end < *begin;  // it ended before it began: there is no window
     if (begin && cycle_ == *begin + 1 && !backwards) begin_window();
     if (end && cycle_ == *end + 1) end_window();
     if (changed) tester_.attach(traffic_.get(), cycle_);
@@ -152,7 +152,7 @@ void Simulation::observe(uint64_t attention) {
     const Vtop& pads = model_.pads();
     if (attention & 1 && console_.printed(pads.print_data)) {
         found_ = true;
-        limit_ = cycle_;  // ends the loop: the clock stops in the very cycle of the byte
+        limit_ = cycle_;  // ends the loop: the clock stops in the cycle of the byte
     }
     if (attention & 6 && !ended_) {
         ended_ = true;
@@ -173,7 +173,7 @@ void Simulation::observe(uint64_t attention) {
         if (!(attention & 1)) continue;
         const Word word{pads.tx_data[port], pads.tx_bytes[port], pads.tx_last[port] != 0, false};
         tester_.receive(word, port, cycle_);
-        due_ = std::min(due_, tester_.due());  // it may want to answer
+        due_ = std::min(due_, tester_.due());  // the tester may have an answer
         if (traffic_) due_ = std::min(due_, traffic_->due());
     }
     for (; attention; attention &= attention - 1) {
@@ -203,7 +203,7 @@ bool Simulation::expect(const std::string& text, uint64_t limit) {
 void Simulation::type(const std::string& text) { console_.type(text, cycle_); }
 
 bool Simulation::run_until_quiet(uint64_t quiet, uint64_t limit) {
-    // It may go on after any time in which nothing happens.
+    // It may continue after any time without events.
     while (!traffic_->finished(cycle_) && cycle_ < limit)
         advance(std::min(limit, cycle_ + std::max<uint64_t>(quiet, 1)));
     const uint64_t start = traffic_->start(), last = traffic_->last_cycle();
@@ -312,7 +312,7 @@ void Simulation::restore(const std::string& path) {
     refuse_while_attached(path, ": not restored");
     if (profiler_.running()) throw Error(path + ": not restored: a profile is in progress; stop it first");
     if (wave_) throw Error(path + ": not restored: a wave is being made; end it first");
-    const auto bytes = read_checkpoint(path);  // verified as a whole before anything changes
+    const auto bytes = read_checkpoint(path);  // verified completely before anything changes
     Loader loader(bytes);
     state(loader);
     restored();

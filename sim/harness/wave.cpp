@@ -12,10 +12,10 @@
 
 namespace {
 
-constexpr char kScope[] = "derived";  // of the cycle and the texts
+constexpr char kScope[] = "derived";  // scope of the cycle and the texts
 constexpr uint64_t kPicoseconds = 1000000000000;
 
-// Of the cycle's beginning, since reset.
+// Time of the cycle's beginning, since reset.
 uint64_t picoseconds(uint64_t cycle) {
     return static_cast<uint64_t>(static_cast<unsigned __int128>(cycle) * kPicoseconds / kSysClkHz);
 }
@@ -31,7 +31,7 @@ std::vector<uint32_t> as_value(const std::string& text, size_t characters) {
 
 Wave::Wave(WavePlan plan, VerilatedContext& model) : plan_(std::move(plan)) {
     read_texts();
-    // The writer reports no error, so a file that cannot be written shows here.
+    // The writer reports no error, so this check detects a file that cannot be written.
     if (!std::ofstream(plan_.file)) throw file_error(plan_.file, "cannot be written");
     file_.set_time_unit("1ps");
     file_.set_time_resolution("1ps");
@@ -103,7 +103,7 @@ void Wave::show_changes(void* wave, VerilatedFst::Buffer* buffer) {
         buffer->chgWData(buffer->oldp(text.code), text.value.data(), static_cast<int>(8 * text.longest));
 }
 
-// To what the texts are in this cycle.
+// Advances the texts to this cycle.
 void Wave::advance() {
     for (Text& text : texts_) {
         const size_t before = text.next;
@@ -122,8 +122,8 @@ bool Wave::show(uint64_t cycle) {
 
 void Wave::close() {
     file_.close();
-    // The header is written last, after all else. A write that failed, or an earlier one, leaves zeros there: first the
-    // kind of the block and its size, then the first time, then the last one.
+    // The header is written last. If that write failed, or an earlier one, these fields are zero: first the kind and size of
+    // the block, then the first time, then the last one.
     uint8_t header[25] = {};
     std::ifstream(plan_.file, std::ios::binary).read(reinterpret_cast<char*>(header), sizeof header);
     uint64_t last = 0;

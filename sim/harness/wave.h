@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A waveform of some cycles, as an FST file: signals of the model, and texts that the caller knows. Only a model that
-// traced.py made has signals to show; in any other one, all of this is empty and costs nothing.
+// A waveform of some cycles, as an FST file: signals of the model, and texts from the caller. Only a model from traced.py
+// has signals; in all others, this code is empty and costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ public:
     Wave& operator=(const Wave&) = delete;
 
     uint64_t from() const { return plan_.from; }
-    // Shows a cycle. False: it was the last one.
+    // Records a cycle. False: it was the last one.
     bool show(uint64_t cycle);
     // Ends the file. Raises an Error if it is not complete.
     void close();
@@ -39,21 +39,21 @@ public:
 private:
     struct Text {
         std::string name;
-        std::vector<std::pair<uint64_t, std::string>> rows;  // from which cycle on it is what
+        std::vector<std::pair<uint64_t, std::string>> rows;  // from each cycle on, the text
         size_t next = 0;
         uint32_t code = 0;
         size_t longest = 1;
-        std::vector<uint32_t> value;  // as Verilog has strings: the last character in the lowest bits
+        std::vector<uint32_t> value;  // like strings in Verilog: the last character is in the lowest bits
     };
     WavePlan plan_;
     std::vector<Text> texts_;
     uint64_t cycle_ = 0, time_ = 0;
-    uint32_t code_ = 0;  // of the cycle; those of the texts follow
+    uint32_t code_ = 0;  // of the cycle; the texts have the following codes
     VerilatedFstC file_;
 
     void read_texts();
     void advance();
-    // For Verilator, which calls them as it does those of a model.
+    // Called by Verilator, like the same functions of a model.
     static void declare(void* wave, VerilatedFst* trace, uint32_t code);
     static void show_all(void* wave, VerilatedFst::Buffer* buffer);
     static void show_changes(void* wave, VerilatedFst::Buffer* buffer);

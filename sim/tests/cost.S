@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Two functions of known cost for the profiler, in place of the SBI. measure() prints '<', calls
- * spin(), which loops a0 times, and prints '>': so the simulator's own clock tells the difference
- * that the number of loops makes.
+ * spin(), which loops a0 times, and prints '>': so the simulator's own clock shows the difference
+ * between numbers of loops.
  */
 	.section .text.start
 	.globl	_start, measure, spin, put

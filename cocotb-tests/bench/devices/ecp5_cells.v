@@ -39,7 +39,7 @@ module DP16KD #(
     wire [13:0] adb = {ADB13, ADB12, ADB11, ADB10, ADB9, ADB8, ADB7, ADB6, ADB5, ADB4, ADB3, ADB2,
                        ADB1, ADB0};
 
-    // Where a word of a port stands in its row of 36 bits. Narrow words use their address's lower
+    // The position of a port's word in its row of 36 bits. Narrow words use their address's lower
     // bits, wide ones have byte enables there.
     function [5:0] place(input integer width, input [13:0] address);
         place = width == 36 ? 6'd0 : width == 18 ? 6'd18*address[4] : 6'd9*address[4:3];

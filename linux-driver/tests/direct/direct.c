@@ -16,7 +16,7 @@ module_param(queue, uint, 0);
 static unsigned int frames = 1;
 module_param(frames, uint, 0);
 
-/* Behind the header, in a fragment */
+/* After the header, in a fragment */
 static unsigned int octets = 100;
 module_param(octets, uint, 0);
 

@@ -29,5 +29,5 @@ static void __exit timeout_exit(void)
 }
 module_exit(timeout_exit);
 
-MODULE_DESCRIPTION("Tells a network driver that its transmit queue stands still");
+MODULE_DESCRIPTION("Reports a transmit timeout to a network driver");
 MODULE_LICENSE("GPL");

@@ -2,10 +2,10 @@
 /* At the end of moderato_main.c in some tests; see watched.py.
  *
  * fail: the n-th allocation from now on fails; 0: none
- * starve: each so-manieth buffer for a received frame; 0: none
+ * starve: each n-th buffer for a received frame fails; 0: none
  * poll: microseconds between two polls of each port as netpoll does them, with
  *	 interrupts off, whatever else goes on; 0: none
- * panic: so many messages leave eth1 with interrupts off, as netconsole sends them in a
+ * panic: that many messages leave eth1 with interrupts off, as netconsole sends them in a
  *	  panic; an error if one finds no room
  * state: what a user chose, and what there is for it; reading it warns if
  *	  something does not fit, or is not at rest
@@ -176,7 +176,7 @@ static void watched_ring(struct moderato_queue *q,
 	WARN_ON(ring->order != order);
 	WARN_ON(readl(ring->regs + MODERATO_DIR_RING_ORDER) != order);
 	WARN_ON(readl(ring->regs + MODERATO_DIR_RING_BASE) != (u32)ring->dma);
-	/* Else it fills up before it says so */
+	/* Otherwise it fills up before the interrupt */
 	WARN_ON(frames > moderato_size(order) / 2);
 }
 

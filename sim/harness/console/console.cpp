@@ -23,7 +23,7 @@ void Console::flush_log() {
 bool Console::printed(uint8_t byte) {
     if (output_.size() >= 2 * kKept) output_.erase(0, kKept);
     output_ += static_cast<char>(byte);
-    // What could not be written is forgotten then: the next fflush() would not know of it.
+    // Clears the stream's error: the next fflush() would not report what could not be written.
     if (log_ && std::putc(byte, log_.get()) == EOF) log_failed_ = errno;
     if (echo) echo(byte);
     return !expected_.empty() && output_.size() >= expected_.size() &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The guest's console: what it printed and nobody consumed yet, and what is still to be typed.
+// The guest's console: output that no command has consumed yet, and keys that are still to be typed.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ public:
     static constexpr uint64_t kPace = 1000;
 
     void log_to(const std::string& path);
-    // Raises an Error if something of it, since the call before, could not be written.
+    // Raises an Error if output since the previous call could not be written.
     void flush_log();
     std::function<void(uint8_t)> echo;  // also gets every printed byte, if set
 
     // Printing: by the guest. True if this byte completes the expected text.
     bool printed(uint8_t byte);
-    // Looks for `text` in what is already there; if it is not, printed() finds it later.
+    // Looks for `text` in the output so far; if it is not there, printed() finds it later.
     bool expect(const std::string& text);
     void forget_expected() { expected_.clear(); }
     const std::string& output() const { return output_; }  // not consumed
-    // Everything up to the end of the first `text`, or everything; it is consumed.
+    // All output up to the end of the first `text`, or all output; it is consumed.
     std::string consume(const std::string& text = "");
 
     // Typing: by the user. `due` is the cycle of the next byte, or kNever.
@@ -47,5 +47,5 @@ private:
     uint64_t due_ = 0;
     std::unique_ptr<std::FILE, Close> log_;
     std::string log_path_;
-    int log_failed_ = 0;  // the errno of what could not be written to it, until that was reported
+    int log_failed_ = 0;  // errno of a failed write to the log, until it is reported
 };

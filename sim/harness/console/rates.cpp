@@ -5,7 +5,7 @@
 
 namespace {
 
-// The events of all ports whose names begin like that.
+// The events of all ports whose names begin with this.
 uint64_t sum(const Counters& counters, const char* begin) {
     uint64_t total = 0;
     for (const auto& port : counters.events)

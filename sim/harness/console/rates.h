@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What becomes of the frames that the tester offers while somebody types.
+// The fates of the frames that the tester offers while the user types.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ class Rates {
 public:
     explicit Rates(const Simulation& simulation)
         : simulation_(simulation), cycle_(simulation.cycle()), before_(simulation.snapshot()) {}
-    // A line: both ports together, per simulated second, since the line before; empty if no time has passed.
+    // A line: both ports together, per simulated second since the previous line; empty if no time has passed.
     std::string line();
 
 private:

@@ -18,27 +18,27 @@ using Seconds = std::chrono::duration<double>;
 using Clock = std::chrono::steady_clock;
 
 constexpr char kCtrlA = 1;
-constexpr uint64_t kSlice = 1 << 20;       // cycles between looks at the wall clock
+constexpr uint64_t kSlice = 1 << 20;       // cycles between checks of the wall-clock time
 constexpr uint64_t kSilence = 10000000;    // cycles without output after the end of the input
-constexpr uint64_t kIdle = kSysClkHz;      // cycles at the prompt after which nothing is to be expected,
-constexpr double kIdleShare = 0.05;        // and which share of a core the guest may have then
+constexpr uint64_t kIdle = kSysClkHz;      // cycles at the prompt after which no output is expected,
+constexpr double kIdleShare = 0.05;        // and the share of a core that the guest may have then
 
 void write_all(const std::string& text) {
     for (size_t done = 0; done < text.size();) {
         const ssize_t count = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);
         if (count < 0 && errno != EINTR) throw file_error("standard output", "cannot be written");
         done += std::max<ssize_t>(count, 0);
-        if (done < text.size()) stop_if_interrupted();  // that may be why not all of it was taken
+        if (done < text.size()) stop_if_interrupted();  // the signal may be the reason for a partial write
     }
 }
 
-// Or the user wants none: https://no-color.org
+// NO_COLOR means that the user wants none: https://no-color.org
 bool knows_escapes() {
     const char *const kind = std::getenv("TERM"), *const plain = std::getenv("NO_COLOR");
     return kind && std::string(kind) != "dumb" && !(plain && *plain);
 }
 
-// Whether no escape sequence (ECMA-48) is unfinished at the end of what was written: something may come between.
+// Whether the output ends outside of an escape sequence (ECMA-48), so that other output can follow.
 bool whole(const std::string& text) {
     const size_t escape = text.rfind('\033');
     if (escape == std::string::npos) return true;
@@ -47,7 +47,7 @@ bool whole(const std::string& text) {
     return std::any_of(sequence.begin() + 1, sequence.end(), [](char byte) { return byte >= '@' && byte <= '~'; });
 }
 
-// Raw mode, simulated time as the window's title, and if wanted a last line of its own, for as long as it lives.
+// Raw mode, the simulated time as the window's title, and optionally a status line at the bottom, for its lifetime.
 class Terminal {
 public:
     explicit Terminal(bool lined) : active_(::isatty(STDIN_FILENO) && ::tcgetattr(STDIN_FILENO, &before_) == 0) {
@@ -56,8 +56,8 @@ public:
         ::cfmakeraw(&raw);
         ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
         titled_ = ::isatty(STDOUT_FILENO) && knows_escapes();
-        if (titled_) write_all("\033[22;0t");  // keeps the title (xterm)
-        if (titled_ && lined) write_all("\n\033[A");  // the cursor leaves the last line
+        if (titled_) write_all("\033[22;0t");  // saves the title (xterm)
+        if (titled_ && lined) write_all("\n\033[A");  // moves the cursor off the last line
     }
     ~Terminal() {
         if (!active_) return;
@@ -78,7 +78,7 @@ public:
         write_all(title);
     }
 
-    // In the last line of the window; the others scroll above it.
+    // In the last line of the window; the lines above it scroll.
     void show(const std::string& line) {
         winsize size{};
         if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_row < 3) return;
@@ -90,25 +90,25 @@ public:
 private:
     termios before_{};
     bool active_, titled_ = false;
-    unsigned lined_ = 0;  // the number of the last line, if it was taken
+    unsigned lined_ = 0;  // the number of the status line, if there is one
     Clock::time_point shown_;
 
-    // As write_all(), but what goes wrong at the end is nobody's business.
+    // Like write_all(), but ignores errors: they do not matter at the end.
     static void say(const std::string& text) {
         if (::write(STDOUT_FILENO, text.data(), text.size()) < 0) return;
     }
 };
 
-// What was typed, with the Ctrl-A commands taken out.
+// The keys, without the Ctrl-A commands.
 class Keyboard {
 public:
     explicit Keyboard(bool terminal) : terminal_(terminal) {}
     bool quit() const { return quit_; }
     bool end() const { return end_; }
-    // What to wait for, or -1 if nothing will come.
+    // The descriptor to wait for, or -1 at the end of the input.
     int descriptor() const { return end_ ? -1 : STDIN_FILENO; }
 
-    // Whether there is something to read; waits for it.
+    // Whether there is input; waits for it.
     bool wait(Seconds seconds) const {
         pollfd input = {STDIN_FILENO, POLLIN, 0};
         return !end_ && ::poll(&input, 1, static_cast<int>(1000 * seconds.count())) > 0;
@@ -154,7 +154,7 @@ public:
         simulation_.progress = nullptr;
     }
 
-    // Returns what the guest did, if it ended, or nothing.
+    // Returns how the guest ended, if it did.
     std::string run() {
         try {
             if (live_) serve_live();
@@ -175,10 +175,10 @@ private:
     Keyboard keyboard_;
     Rates rates_;
     Clock::time_point told_ = Clock::now();
-    std::string written_;  // the last octets of what was shown
-    std::string printed_;  // and not shown yet
-    std::string line_;     // the last one that was printed
-    uint64_t heard_ = 0;   // when something was printed or typed
+    std::string written_;  // the last octets of the shown output
+    std::string printed_;  // output that is not shown yet
+    std::string line_;     // the last line of the output
+    uint64_t heard_ = 0;   // cycle of the last output or key
 
     void greet() {
         printed_ = simulation_.console().consume() + prompt_;
@@ -201,7 +201,7 @@ private:
         }
     }
 
-    // With hosts, which may have frames at any time.
+    // A session's hosts may have frames at any time.
     void serve_live() {
         greet();
         LiveClock clock(simulation_, *live_);
@@ -229,7 +229,7 @@ private:
                (keyboard_.end() && !simulation_.console().typing() && simulation_.cycle() > heard_ + kSilence);
     }
 
-    // Several times a second while the clock runs.
+    // Called several times a second while the clock runs.
     void look_up() {
         stop_if_interrupted();
         if (keyboard_.wait(Seconds(0))) simulation_.stop();
@@ -240,7 +240,7 @@ private:
             written_ += printed_;
             written_.erase(0, written_.size() - std::min<size_t>(written_.size(), 32));
             line_ += printed_;
-            line_.erase(0, line_.find_last_of("\r\n") + 1);  // nothing, if there is neither: npos + 1 is 0
+            line_.erase(0, line_.find_last_of("\r\n") + 1);  // without either, the whole line: npos + 1 is 0
             printed_.clear();
             simulation_.console().consume();
         }
@@ -249,7 +249,7 @@ private:
         if (offered_ && Clock::now() - told_ >= std::chrono::seconds(1)) tell();
     }
 
-    // What becomes of the frames that are offered.
+    // The fates of the offered frames.
     void tell() {
         told_ = Clock::now();
         const std::string line = rates_.line();
@@ -258,14 +258,14 @@ private:
         else std::fprintf(stderr, "moderato: %s\n", line.c_str());
     }
 
-    // Simulated time is not to pass faster than real time, nor an idle guest to cost a core.
+    // Keeps simulated time from running ahead of real time, and an idle guest from using a core.
     void rest(Seconds simulated, Seconds real) const {
         Seconds pause = simulated - real;
         if (idle()) pause = std::max(pause, real * (1 / kIdleShare - 1));
         if (pause > Seconds(0)) keyboard_.wait(pause);
     }
 
-    // Another box may have much to do while this one waits.
+    // The other box may have much work while this one waits.
     bool wired() const { return live_ && live_->wire(); }
 
     bool idle() const {

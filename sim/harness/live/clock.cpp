@@ -9,10 +9,10 @@
 
 namespace {
 
-constexpr double kSlice = 1 << 20;         // cycles of a step, of a guest that sleeps: 10 ms; others return earlier
-constexpr Pace::Seconds kMostEarly(0.02);  // that frames, which end a rest, can make the simulated time be early
-constexpr Pace::Seconds kStill(0.02);      // between looks at what can end a pause
-constexpr Pace::Seconds kLongestRun(0.02);  // between looks at the console, with a wire
+constexpr double kSlice = 1 << 20;         // cycles per step while a guest sleeps: 10 ms; else less
+constexpr Pace::Seconds kMostEarly(0.02);  // that simulated time may run ahead, when frames end a rest
+constexpr Pace::Seconds kStill(0.02);      // between checks for the end of a pause
+constexpr Pace::Seconds kLongestRun(0.02);  // between checks of the console, with a wire
 using Clock = std::chrono::steady_clock;
 
 bool closed(int pipe) {
@@ -34,7 +34,7 @@ bool LiveClock::over(bool asked) {
     return finished;
 }
 
-// Simulated seconds in one; none: as fast as it can.
+// Simulated seconds per second; none: no limit.
 std::optional<double> LiveClock::ratio() const {
     const auto slower = window_ ? window_->ratio() : std::nullopt;
     if (live_.replaying()) return window_ && window_->stop() != kNever ? std::nullopt : slower;  // a jump takes no time
@@ -43,7 +43,7 @@ std::optional<double> LiveClock::ratio() const {
 
 void LiveClock::step() {
     if (window_ && !serve()) return;
-    if (!live_.wire()) live_.look_soon();  // else it was said when it will
+    if (!live_.wire()) live_.look_soon();  // with a wire, the other box knows when that is due
     const uint64_t cycle = simulation_.cycle();
     const auto slice = static_cast<uint64_t>(kSlice * std::min(ratio().value_or(1), 1.0));
     const uint64_t limit = std::min(cycle + slice + 1, live_.plan().until.value_or(kNever));
@@ -63,7 +63,7 @@ void LiveClock::run(uint64_t limit) {
     wire->tell(simulation_.next_output());
 }
 
-// As Simulation::run(), in steps that the other box knows to be safe. It gets the words of a step before the first one of
+// Like Simulation::run(), in steps that are safe with respect to the other box. It gets a step's words before the first of
 // them can arrive.
 void LiveClock::run_wired(Wire& wire, uint64_t limit) {
     const auto begin = Clock::now();
@@ -88,7 +88,7 @@ void LiveClock::run_wired(Wire& wire, uint64_t limit) {
     } while (simulation_.cycle() < limit && Clock::now() - begin < kLongestRun);
 }
 
-// Whether the session may go on.
+// Whether the session continues.
 bool LiveClock::serve() {
     const auto before = ratio();
     const uint64_t cycle = simulation_.cycle();
@@ -96,7 +96,7 @@ bool LiveClock::serve() {
     if (ratio() != before || simulation_.cycle() != cycle) pace_ = Pace(ratio().value_or(1), simulation_.cycle());
     if (!window_->paused()) return true;
     window_->show();
-    if (simulation_.progress) simulation_.progress(simulation_.cycle());  // which may find that it shall end
+    if (simulation_.progress) simulation_.progress(simulation_.cycle());  // may stop the session
     window_->wait(kStill);
     pace_ = Pace(ratio().value_or(1), simulation_.cycle());
     return false;

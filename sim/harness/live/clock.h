@@ -13,13 +13,13 @@ public:
         if (live.plan().window != LivePlan::kNobody) window_.emplace(live.plan().window, simulation, live);
     }
 
-    // Whether the session's last cycle, or the end of its pipe, has come, or it was `asked` to end. A replay that a page
-    // shows stops at its last cycle until that is closed. With a wire both boxes end in the same cycle, also if a
-    // guest powers off: then it says so by an Ended.
+    // Whether the session's last cycle has been reached, its pipe was closed, or it was `asked` to end. A replay with a page
+    // stops at its last cycle until the page is closed. With a wire, both boxes end in the same cycle, also if a guest powers
+    // off: then over() throws Ended.
     bool over(bool asked = false);
-    // Looks at the inputs, and runs for some milliseconds, of real time if the guest is busy.
+    // Reads the inputs, and runs for some milliseconds: of real time if the guest is busy.
     void step();
-    // Real time catches up, unless a host has a frame or `other` can be read; for `least` at least.
+    // Waits for real time to catch up, for `least` at least, or until a host has a frame or `other` can be read.
     void rest(int other, Pace::Seconds least = Pace::Seconds(0));
 
 private:
@@ -27,7 +27,7 @@ private:
     Live& live_;
     Pace pace_;
     std::optional<Window> window_;
-    std::optional<Ended> ended_;  // with a wire: the session goes on until the other box knows
+    std::optional<Ended> ended_;  // with a wire: the session continues until the other box is informed
 
     void run(uint64_t limit);
     void run_wired(Wire& wire, uint64_t limit);

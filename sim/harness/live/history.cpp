@@ -35,7 +35,7 @@ void History::keep() {
 }
 
 void History::thin() {
-    size_t left = 1;  // the first one stays where it is
+    size_t left = 1;  // the first state is always kept
     for (size_t number = 2; number < kept_.size(); number += 2) kept_[left++] = std::move(kept_[number]);
     kept_.resize(left);
     apart_ *= 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// States of a replay, to go back to. From each of them, the same cycles follow as the first time.
+// States of a replay to which it can go back. From each of them, the same cycles follow as the first time.
 #pragma once
 
 #include <chrono>
@@ -11,18 +11,18 @@
 
 class History {
 public:
-    // Keeps the present state, the first one.
+    // Stores the current state, the first one.
     History(Simulation& simulation, Live& live);
-    // Keeps the state that was reached, if that takes little time compared with the time since the last one.
+    // Stores the current state if that takes little time, compared with the time since the last stored one.
     void reached();
-    // To the latest state at or before a cycle; there is none before the first one.
+    // Goes to the latest state at or before a cycle, which must not be before the first one.
     void back(uint64_t cycle);
     uint64_t first() const { return kept_.front().cycle; }
 
 private:
     using Clock = std::chrono::steady_clock;
-    static constexpr size_t kMost = 32;  // of some megabytes; then every second one goes
-    static constexpr unsigned kApart = 40;  // times as long as it takes to keep one, at first
+    static constexpr size_t kMost = 32;  // states of some megabytes each; at the limit every second one is removed
+    static constexpr unsigned kApart = 40;  // times as long as storing a state takes, initially
 
     struct Kept {
         uint64_t cycle;

@@ -12,7 +12,7 @@ constexpr size_t kTotalLength = kIp + 2, kTtl = kIp + 8, kChecksum = kIp + 10, k
 }  // namespace
 
 void Latencies::came(const Octets& frame, uint64_t end) {
-    if (order_.size() == kMost) {  // the oldest one was dropped, or has left
+    if (order_.size() == kMost) {  // the oldest frame was dropped, or has left
         const auto oldest = inside_.find(order_.front());
         order_.pop_front();
         if (oldest != inside_.end()) take(oldest->first);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kLongestRead = 1 << 16;
 constexpr size_t kHeader = 14;  // of Ethernet
-// No frame takes longer to leave (64 KiB at 10 Mb/s): what began earlier is known.
+// No frame takes longer to leave (64 KiB at 10 Mb/s): earlier frames are complete.
 constexpr uint64_t kLongestFrame = kSysClkHz / 10;
 constexpr uint32_t kWholeLine = 1000000;  // in millionths
 
@@ -38,7 +38,7 @@ std::string at(const Record& record) {
 }  // namespace
 
 Live::Live(LivePlan plan, uint64_t start, const LineRate& rate) : Traffic(start), plan_(std::move(plan)) {
-    if (plan_.from) plan_.from = std::max(*plan_.from, start - 1);  // else it would never come
+    if (plan_.from) plan_.from = std::max(*plan_.from, start - 1);  // otherwise the window would never begin
     for (unsigned port = 0; port < kPorts; ++port) {
         const auto taken = [this, port, rate](uint64_t start, const Octets& frame) {
             pass(port, PcapngWriter::kInbound, start + rate.cycles(kPreamble), frame);
@@ -141,7 +141,7 @@ bool Live::read_host(unsigned port, uint64_t cycle) {
     return given;
 }
 
-// The one way in, of a session and of its replay.
+// All inputs pass here, in a session and in its replay.
 void Live::give(Record record) {
     if (recorder_) recorder_->add(record);
     if (record.port >= kPorts) return differ("it has a port " + std::to_string(record.port) + ", and there is none");
@@ -197,12 +197,12 @@ std::vector<Departure> Live::sent(Departure departure) {
     return {std::move(departure)};
 }
 
-// No host sent it, and none expects it.
+// The tester's own frames: no host sent them or expects them.
 bool Live::of_load(const Octets& frame) const { return loaded_ && is_test_frame(frame) && identify(frame); }
 
 void Live::compare(const Record& left) {
     const Record* recorded = left_->next();
-    if (!recorded) return;  // it was cut short, and this is after its end
+    if (!recorded) return;  // the recording is incomplete, and this is after its end
     if (!(*recorded == left)) differ("the recording has " + at(*recorded) + ", the replay " + at(left));
     if (recorded->kind != Record::kEnd) left_->advance();
 }

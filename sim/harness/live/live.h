@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ports on the host's network: frames of descriptors (TAP devices) come in, frames that leave go out to them. Every
-// input enters in a cycle that is written down, so that the same session can be played again.
+// Connects the ports to the host's network: frames are read from descriptors (TAP devices), and written to them. Every
+// input is recorded with its cycle, so that the session can be replayed.
 #pragma once
 
 #include <array>
@@ -19,18 +19,18 @@
 
 struct LivePlan {
     static constexpr int kNobody = -1;
-    std::array<int, kPorts> hosts;  // descriptors, of which a read gives one frame, without FCS
-    std::optional<Wire::Plan> wire;  // to another simulator, in the place of a host
-    std::string keys;  // typed as it begins
-    std::string replay;  // a recording, in the hosts' place; or empty
-    std::string record, about;  // the recording to write, and what it says about itself; or empty
+    std::array<int, kPorts> hosts;  // descriptors; each read returns a frame without FCS
+    std::optional<Wire::Plan> wire;  // to another simulator, instead of a host
+    std::string keys;  // typed at the start
+    std::string replay;  // a recording that replaces the hosts; or empty
+    std::string record, about;  // the recording to write, and its description; or empty
     std::string capture;  // pcapng, or empty
-    double pace = 1;  // simulated seconds in a second, at most
+    double pace = 1;  // simulated seconds per second, at most
     int window = kNobody;  // a socket (SOCK_SEQPACKET) to the process that shows events
     std::string symbols;  // the guest's functions, for the window; or empty
     int until_closed = kNobody;  // a descriptor of a pipe: the session ends with the last writer
     std::optional<uint64_t> until;  // or when this cycle is reached
-    std::optional<uint64_t> from;  // of a replay: where the window begins that a profile charges
+    std::optional<uint64_t> from;  // of a replay: start of the profile's window
 
     LivePlan() { hosts.fill(kNobody); }
 };
@@ -47,7 +47,8 @@ public:
 
 class Live final : public Traffic {
 public:
-    // Frames that may wait for a line: 12 ms of the longest ones at 100 Mb/s. A host sees a longer queue as a slower wire.
+    // Maximum number of frames that wait for a line: 12 ms of the longest ones at 100 Mb/s. To a host, a longer queue would
+    // look like a slower wire.
     static constexpr size_t kMostWaiting = 100;
 
     Live(LivePlan plan, uint64_t start, const LineRate& rate);
@@ -74,9 +75,9 @@ public:
     }
     void save_captures() const override {}
 
-    // Keys for the console; they are typed at the next look at the inputs.
+    // Keys for the console; they are typed when the inputs are read next.
     void type(const std::string& keys) { pressed_ += keys; }
-    // Test frames for a port, from the next look at the inputs on.
+    // Test frames for a port, from the next reading of the inputs on.
     struct Load {
         uint32_t ppm = 0, frame_bytes = 0;  // millionths of the line rate; 0: none
     };
@@ -86,23 +87,23 @@ public:
     size_t waiting(unsigned port) { return lines_[port].host().size(); }
     Wire* wire() { return wire_ ? &*wire_ : nullptr; }
     void end_at(uint64_t cycle) { plan_.until = cycle; }
-    // Look at the inputs in the next cycle, not only when that is due.
+    // Read the inputs in the next cycle, not only when that is due.
     void look_soon() { look_ = 0; }
     // Waits until a host has a frame, `other` can be read, or the time is over.
     void wait(Pace::Seconds seconds, int other) const;
-    // Raises an Error if what was to be written could not be. A pipe whose reader has left is only noted.
+    // Raises an Error if output could not be written. A pipe that its reader has closed gives only a note.
     void check();
-    // A line for the user: what is gone, without which the session goes on.
+    // A message for the user about something without which the session continues.
     void note(std::string line) { notes_.push_back(std::move(line)); }
     std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
-    // The fields of the plan whose files are written: record, capture.
+    // The fields of the plan with the written files: record, capture.
     std::vector<std::string> written() const;
-    // Of a replay: what is still to come.
+    // For a replay's history: the state from which it can continue.
     template <class Archive> void state(Archive& archive) {
         for (LoadedLine& line : lines_) archive(line);
         archive(*inputs_, *left_, ports_, loads_, loaded_, opened_, typed_, keys_typed_, difference_);
     }
-    // The last of recording and capture.
+    // Completes recording and capture.
     void finish(uint64_t cycle, const std::string& report);
 
     struct Passed {
@@ -112,20 +113,20 @@ public:
     struct Port {
         Passed in, out;
         uint64_t dropped = 0;  // no room in the queue
-        uint64_t undelivered = 0;  // the host did not take them
+        uint64_t undelivered = 0;  // the host did not accept them
     };
     const Port& port(unsigned number) const { return ports_[number]; }
-    uint64_t frames() const;  // that came in or left
+    uint64_t frames() const;  // inputs and outputs
     uint64_t keys_typed() const { return keys_typed_; }
     const LivePlan& plan() const { return plan_; }
     bool replaying() const { return inputs_.has_value(); }
-    // Where a replay is first unlike its recording: a sentence, or nothing.
+    // The first difference between a replay and its recording, as a sentence; or empty.
     const std::string& difference() const { return difference_; }
 
 private:
-    static constexpr uint64_t kLeastInterval = 4096;  // cycles between looks: 4 ms of wall-clock time,
-    static constexpr uint64_t kMostInterval = 1 << 20;  // or while nothing happens, when they pass quickly
-    static constexpr unsigned kMostReads = 512;  // at a look: the rest is the host's to drop
+    static constexpr uint64_t kLeastInterval = 4096;  // cycles between readings of the inputs: 4 ms of wall-clock time,
+    static constexpr uint64_t kMostInterval = 1 << 20;  // or while nothing happens, when cycles pass quickly
+    static constexpr unsigned kMostReads = 512;  // per reading: the host drops the rest
 
     LivePlan plan_;
     std::vector<LoadedLine> lines_;
@@ -142,7 +143,7 @@ private:
     bool opened_ = false;  // the window
     uint64_t look_ = 0, interval_ = kLeastInterval, keys_typed_ = 0;
     std::string difference_;
-    std::vector<std::string> notes_;  // that nobody took yet
+    std::vector<std::string> notes_;  // not yet fetched
 
     bool wired(unsigned port) const { return wire_ && wire_->port() == port; }
     bool play(uint64_t cycle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The line into a port: a host's frames, and between them test frames at some load, which give way.
+// The line into a port: a host's frames, and between them test frames at some load, which have lower priority.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ public:
         : port_(port), rate_(rate), host_(rate, std::move(host)), taken_(std::move(load)) {}
 
     WaitingFrames& host() { return host_; }
-    // From that cycle on, until the next call; 0: none. The frames are unlike those of other loads.
+    // From that cycle on, until the next call; 0: none. The frames differ from those of other loads.
     void load(uint64_t cycle, uint64_t ppm, uint64_t frame_bytes) {
         generator_.reset();
         if (!ppm) return;
@@ -43,7 +43,7 @@ public:
         bool loaded = generator_.has_value();
         archive(host_, loaded);
         if (!loaded) return generator_.reset();
-        if (!generator_) load(0, 1, kMinFrame);  // any: its state follows
+        if (!generator_) load(0, 1, kMinFrame);  // any load: its state is overwritten
         archive(*generator_);
     }
 

@@ -11,11 +11,11 @@
 class Pace {
 public:
     using Seconds = std::chrono::duration<double>;
-    static constexpr double kLeast = 1e-6;  // of ratio: 10 ms a cycle, and no rest is too long to wait for
+    static constexpr double kLeast = 1e-6;  // lower limit of ratio: 10 ms per cycle, so that no rest is too long
 
     Pace(double ratio, uint64_t cycle) : ratio_(ratio), cycle_(cycle) {}
 
-    // How long a cycle, which was reached, is too early. Only the latest delay is made up for, as of a rest that was too long.
+    // How much too early a reached cycle is. Only the latest delay is compensated, such as a rest that was too long.
     Seconds early(uint64_t cycle) {
         const Seconds due(static_cast<double>(cycle - cycle_) / kSysClkHz / ratio_);
         const Seconds passed = Clock::now() - time_;

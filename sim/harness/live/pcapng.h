@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Frames of all ports in one pcapng file (IETF draft-ietf-opsawg-pcapng): an interface for each port, time stamps in
-// nanoseconds since reset, and in which direction each frame went, as the device sees it.
+// nanoseconds since reset, and each frame's direction, as seen by the device.
 #pragma once
 
 #include <map>
@@ -15,10 +15,10 @@ public:
     enum Direction : uint32_t { kInbound = 1, kOutbound = 2 };  // as the packet's flags have it
 
     explicit PcapngWriter(const std::string& path);
-    // `cycle`: of its first bit. `frame` has its FCS, which is not recorded. One that came before, in a replay that went
-    // back since, does not come again.
+    // `cycle`: of its first bit. `frame` has its FCS, which is not recorded. When a replay has gone back, frames that were
+    // written before are not written again.
     void add(unsigned port, Direction direction, uint64_t cycle, const Octets& frame);
-    // Writes, in their order, the frames that began before a cycle: none from before it may come later.
+    // Writes, in order, the frames that began before a cycle: no earlier frame may follow.
     void settle(uint64_t cycle);
     bool check() const { return stream_.check(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A live session on disk: what came in, each with its cycle, and what left, to compare a replay with.
+// A live session on disk: inputs with their cycles, and outputs, with which a replay is compared.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ struct Record {
     enum Kind : uint8_t {
         kFrame,    // entered a port's queue: the frame, with its FCS
         kKeys,     // typed at the console
-        kDropped,  // frames that a port's queue had no room for: how many, 4 octets
+        kDropped,  // number of frames for which a port's queue had no room, 4 octets
         kLeft,     // a frame that left a port, by the end of its last bit: its last 4 octets, the FCS
         kEnd,      // of the session, when the clock had reached this cycle: its report, as JSON
         kLoad,     // test frames enter the port from now on: millionths of the line rate (0: none), frame length
@@ -29,7 +29,7 @@ struct Record {
 
 class Recorder {
 public:
-    // `about`: JSON that says what runs; the session starts when the clock has reached `cycle`.
+    // `about`: a description in JSON; the session starts at `cycle`.
     Recorder(const std::string& path, const std::string& about, uint64_t cycle);
     void add(const Record& record);
     void flush() { stream_.flush(); }
@@ -39,12 +39,12 @@ private:
     Stream stream_;
 };
 
-// Records of some kinds, in their order; never more than one of them is in memory.
+// Reads records of some kinds, in order; only one of them is in memory at a time.
 class RecordingReader {
 public:
-    // Raises an Error if it is no recording of a session that starts there.
+    // Raises an Error if it is not a recording of a session that starts at this cycle.
     RecordingReader(const std::string& path, uint64_t cycle, std::initializer_list<Record::Kind> kinds);
-    // The next record; null after the last whole one.
+    // The next record; null after the last complete one.
     const Record* next() const { return record_ ? &*record_ : nullptr; }
     void advance();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the harts' time goes meanwhile: what a running profile was charged since the last report.
+// Where the harts' time goes: the cycles that a running profile charged since the last report.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 class Stacks {
 public:
-    // Per hart: functions with their callers not reported yet, and the cycles of all, except waiting.
+    // Per hart: functions with their callers that are not reported yet, and the cycles of all, except waiting.
     // README.md has the fields.
     nlohmann::ordered_json tell(const Profiler& profiler);
-    // It arrived. Else the next report repeats it.
+    // The report arrived. Otherwise the next one repeats its nodes.
     void told() { told_ = telling_; }
 
 private:
-    static constexpr size_t kMostNodes = 1000;  // at a time: a message has an end
-    using Busy = std::vector<uint64_t>;  // cycles, of each node that was reported
+    static constexpr size_t kMostNodes = 1000;  // per report: the length of a message is limited
+    using Busy = std::vector<uint64_t>;  // cycles of each reported node
     std::array<Busy, kHarts> told_, telling_;
 };

@@ -21,7 +21,7 @@ Stream::Stream(const std::string& path) : path_(path) {
         failed_ = EPIPE;
         return;
     }
-    // Only the opening may not wait: a reader may be slow.
+    // Only opening is non-blocking: a reader may be slow.
     if (file >= 0) ::fcntl(file, F_SETFL, 0);
     file_.reset(file < 0 ? nullptr : ::fdopen(file, "wb"));
     if (!file_) throw file_error(path, "cannot be written");

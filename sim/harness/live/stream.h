@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file that grows while a live session runs: what was written stays, however the session ends.
+// A file that grows during a live session: written content stays, however the session ends.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 class Stream {
 public:
-    // Waits for nobody to read a pipe: it is then as if the reader had left.
+    // Does not wait for a pipe's reader: without one, the pipe counts as closed by it.
     explicit Stream(const std::string& path);
     void write(const void* octets, size_t size);
     void write16(uint16_t value) { little(value, 2); }
     void write32(uint32_t value) { little(value, 4); }
     void write64(uint64_t value) { little(value, 8); }
     void flush();
-    // Whether all was written. False: it is a pipe whose reader has left. Raises an Error for any other failure, which a
-    // cycle in progress is no time for.
+    // Whether all was written. False: the reader has closed the pipe. Raises an Error for other failures, but not within a
+    // cycle.
     bool check() const;
 
 private:

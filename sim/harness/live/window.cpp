@@ -70,7 +70,7 @@ void Window::say_goodbye() noexcept try {
     tell({{"state", state()}});
     tell({{"ended", simulation_.cycle()}});
 } catch (const std::exception&) {
-    open_ = false;  // the page sees that the socket was closed
+    open_ = false;  // the page detects that the socket was closed
 }
 
 void Window::keep(char octet) {
@@ -85,14 +85,14 @@ void Window::keep(char octet) {
     line_.clear();
 }
 
-// What the page asks for -------------------------------------------------------------------------------
+// Requests of the page ---------------------------------------------------------------------------------
 
 void Window::serve() {
     static char control[kLongestControl];
     while (socket_ >= 0) {
         const ssize_t size = ::recv(socket_, control, sizeof control, MSG_DONTWAIT);
         if (size < 0) return;
-        if (size == 0) {  // nobody serves the page any more
+        if (size == 0) {  // the page's server has ended
             ::close(std::exchange(socket_, -1));
             open(false);
             live_.note("the window's process is gone; the session goes on without a page");
@@ -147,7 +147,7 @@ void Window::require_session() const {
 }
 
 void Window::open(bool on) {
-    if (on && open_) {  // what is left is for the pages that are open
+    if (on && open_) {  // the remaining output is for the open pages
         shown_ = {};
         show();
     }
@@ -156,14 +156,14 @@ void Window::open(bool on) {
     forget();
     if (!on) {
         follow(false);
-        return pause(live_.replaying() && socket_ >= 0);  // nobody else would let it go on
+        return pause(live_.replaying() && socket_ >= 0);  // no page could resume it
     }
     shown_ = {};
     tell({{"about", about()}});
     follow(true);
 }
 
-// Whether the page is to see what the harts do. Only one profile can run.
+// Whether the page shows the harts' stacks. Only one profile can run.
 void Window::follow(bool on) {
     if (!on && stacks_) {
         simulation_.unfollow();
@@ -178,10 +178,10 @@ void Window::pause(bool on) {
     paused_ = on;
     step_ = Step::kNone;
     stop_ = kNever;
-    shown_ = {};  // the page is to see it at once
+    shown_ = {};  // so that the page shows the state at once
 }
 
-// What was to be reported.
+// Output that was to be reported.
 void Window::forget() {
     moments_.clear();
     printed_.clear();
@@ -226,7 +226,7 @@ void Window::wait(Seconds seconds) const {
     ::poll(&input, 1, static_cast<int>(1000 * seconds.count()));
 }
 
-// What it sees -----------------------------------------------------------------------------------------
+// Events -----------------------------------------------------------------------------------------------
 
 void Window::passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame) {
     const auto octets = static_cast<unsigned>(frame.size());
@@ -257,12 +257,12 @@ void Window::note(Moment moment, Step step) {
     simulation_.halt();
 }
 
-// What it reports --------------------------------------------------------------------------------------
+// Messages ---------------------------------------------------------------------------------------------
 
 void Window::show() {
     const auto now = std::chrono::steady_clock::now();
     if (!open_ || now - shown_ < kInterval) return;
-    if (!tell({{"state", state()}})) return;  // the reader is slow: it sees the next one
+    if (!tell({{"state", state()}})) return;  // the reader is slow: it gets the next state
     shown_ = now;
     if (stacks_) stacks_->told();
     moments_.clear();

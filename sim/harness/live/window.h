@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A window onto a live session: streams events to a process, for a page, and does what that asks for. README.md has its
-// messages. While no page is open it costs nothing; nothing of it changes a cycle but load and keys, which are recorded.
+// The page's connection to a live session: streams events to a server process, and executes the page's requests. README.md
+// describes the messages. Without an open page it costs nothing. Only load and keys affect cycles; both are recorded.
 #pragma once
 
 #include <array>
@@ -21,26 +21,26 @@ class Window final : public Watcher {
 public:
     using Seconds = std::chrono::duration<double>;
 
-    // A replay waits until the page lets it run.
+    // A replay waits until the page resumes it.
     Window(int socket, Simulation& simulation, Live& live);
     ~Window() override;
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
 
-    // Does what was asked for meanwhile.
+    // Executes the requests since the last call.
     void serve();
-    // Shows the present state, if a page is open and did not see one lately.
+    // Sends the current state, if a page is open and has not received one recently.
     void show();
-    // Until something is asked for, or the time is over.
+    // Waits for a request, or until the time is over.
     void wait(Seconds seconds) const;
     bool paused() const { return paused_; }
-    // Whether somebody may want to go back.
+    // Whether a page may go back.
     bool looked_at_replay() const { return open_ && history_; }
-    // The cycle before which the session is not to go on by itself.
+    // The cycle before which the session must stop by itself.
     uint64_t stop() const { return stop_; }
-    // The cycle reached: whether to pause there.
+    // Called at a reached cycle: pauses if the page wanted that.
     void reached(uint64_t cycle);
-    // Simulated seconds in one, if the page wants it slower than it is.
+    // Simulated seconds per second, if the page has set a slower pace.
     std::optional<double> ratio() const { return ratio_; }
 
     void passed(unsigned port, PcapngWriter::Direction direction, uint64_t cycle, const Octets& frame) override;
@@ -54,18 +54,18 @@ private:
         char kind;
         uint64_t cycle;
         unsigned what, more;
-        std::optional<uint64_t> latency;  // of a frame that left
+        std::optional<uint64_t> latency;  // of a frame that leaves
     };
-    static constexpr size_t kMostMoments = 256;  // of a state, or up to twice that: the latest
-    static constexpr size_t kMostPrinted = 1 << 14;  // of a state, too: octets
-    static constexpr size_t kMostKept = 20000;  // octets, as the page keeps them
-    static constexpr size_t kLongestLine = 100;  // octets that can name a strategy
+    static constexpr size_t kMostMoments = 256;  // per state, or up to twice as many: the latest
+    static constexpr size_t kMostPrinted = 1 << 14;  // octets per state
+    static constexpr size_t kMostKept = 20000;  // octets; the page keeps as many
+    static constexpr size_t kLongestLine = 100;  // octets of a line that can name a strategy
     static constexpr Seconds kInterval{0.04};
 
     int socket_;
     Simulation& simulation_;
     Live& live_;
-    std::function<void(uint8_t)> echo_;  // that was there before
+    std::function<void(uint8_t)> echo_;  // the console's previous one
     bool open_ = false, paused_;
     Step step_ = Step::kNone;
     uint64_t stop_ = kNever;
@@ -73,13 +73,13 @@ private:
     std::vector<Moment> moments_;
     uint64_t left_out_ = 0;
     std::string printed_;
-    std::string kept_;  // of what was printed, for a page that is opened later: the latest
-    std::string line_;  // the last one that was printed
-    std::optional<std::string> strategy_;  // that was chosen last; "": not known, after the way back
+    std::string kept_;  // the latest output, for pages that are opened later
+    std::string line_;  // the last line of the output
+    std::optional<std::string> strategy_;  // the last chosen one; "": unknown, after going back
     std::optional<History> history_;  // of a replay
-    uint64_t furthest_ = 0;  // cycle that it had reached when it went back
+    uint64_t furthest_ = 0;  // cycle that it had reached before it went back
     Latencies latencies_;  // of frames since the page was opened
-    std::optional<Stacks> stacks_;  // of a profile that was begun for the page
+    std::optional<Stacks> stacks_;  // of a profile that runs for the page
     std::chrono::steady_clock::time_point shown_;
 
     void obey(const Json& control);

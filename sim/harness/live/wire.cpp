@@ -17,7 +17,7 @@ constexpr size_t kMagicSize = sizeof kMagic - 1;
 constexpr size_t kGreetingSize = kMagicSize + 8 + 8 + 4;  // start, delay, Mb/s
 constexpr size_t kStatementSize = 8 + 8 + 8 + 4;          // next, seen, end, the number of words that follow
 constexpr size_t kWordSize = 8 + 4 + 1 + 1;               // cycle, data, octets, whether it is a frame's last
-constexpr unsigned kLeastLooks = 4, kMostLooks = 256;  // at the socket, before a wait gives its core away
+constexpr unsigned kLeastLooks = 4, kMostLooks = 256;  // at the socket, before a wait gives up its core
 constexpr int kWait = 10;         // milliseconds
 
 void put(std::string& octets, uint64_t value, unsigned size) {
@@ -60,7 +60,7 @@ Word Wire::take() {
 
 uint64_t Wire::horizon() const {
     if (my_end_) return agreed() ? kNever : *my_end_;
-    // It may also answer at once what it has not received yet.
+    // The other box may also react at once to words that it has not received yet.
     const uint64_t next = unseen_.empty() ? their_next_ : std::min(their_next_, unseen_.front());
     return next > kNever - lookahead() ? kNever : next + lookahead() - 1;
 }
@@ -110,7 +110,7 @@ void Wire::send(const std::string& octets) const {
         const ssize_t size = ::send(plan_.socket, octets.data() + done, octets.size() - done, MSG_NOSIGNAL);
         if (size >= 0) done += size;
         else if (errno == EINTR) stop_if_interrupted();
-        else if (agreed()) return;  // it has ended, as it should
+        else if (agreed()) return;  // the other box has ended, as agreed
         else require_other();
     }
 }
@@ -132,7 +132,7 @@ bool Wire::receive() {
 }
 
 void Wire::wait() {
-    // A box with a core of its own answers in microseconds; one without needs ours.
+    // A box with a core of its own answers within microseconds; one without a core needs this one's.
     for (unsigned look = 0; look < looks_; ++look) {
         if (!receive()) continue;
         looks_ = std::min(2 * looks_, kMostLooks);
@@ -144,7 +144,7 @@ void Wire::wait() {
     receive();
 }
 
-// How many of the received octets are a whole message; 0: there is none.
+// The length of the first complete message in the received octets; 0: none is complete.
 size_t Wire::understand(const std::string& octets) {
     if (!greeted_) {
         if (octets.size() < kGreetingSize) return 0;
@@ -163,7 +163,7 @@ size_t Wire::understand(const std::string& octets) {
         word.data = get(octets, at, 4);
         word.bytes = get(octets, at, 1);
         word.last = get(octets, at, 1) != 0;
-        // It is here when its last octet is, and the pads show one word in a cycle.
+        // A word arrives with its last octet, and the pads show one word per cycle.
         last_arrival_ = std::max(cycle + plan_.delay + rate_.cycles(word.bytes), last_arrival_ + 1);
         coming_.push_back({last_arrival_, cycle, word});
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A wire to a port of another simulator: each word arrives there some cycles after it left here, as if one clock drove both.
+// A wire to a port of another simulator: each word arrives some cycles after it left, as if one clock drove both
+// simulators.
 //
 // No box runs past a cycle in which a word of the other one could still arrive (conservative synchronisation: Chandy and
-// Misra, CACM 24(4), 1981). What a box says of itself holds unless a word arrives that it has not received: "from here,
-// none leaves before cycle n". So a box that sleeps lets the other one run up to its next timer.
+// Misra, CACM 24(4), 1981). A box's statement "from here, no word leaves before cycle n" holds unless a word arrives that
+// it has not received. So the other box can run up to a sleeping box's next timer.
 #pragma once
 
 #include <deque>
@@ -20,10 +21,10 @@ public:
         int socket;  // of a stream, to the other simulator's end
         uint64_t delay;  // cycles, the same in both directions
     };
-    // More would not fit into the socket's buffer while the other box does not read: 100 us at 100 MHz.
+    // Upper limit: words must fit into the socket's buffer while the other box does not read. 100 us at 100 MHz.
     static constexpr uint64_t kMostDelay = 10000;
 
-    // `arrived` gets each frame when its last word is here.
+    // `arrived` gets each frame when its last word arrives.
     Wire(const Plan& plan, uint64_t start, const LineRate& rate, std::function<void(const Departure&)> arrived);
 
     unsigned port() const { return plan_.port; }
@@ -32,27 +33,27 @@ public:
     // A word leaves this box in that cycle.
     void leave(const Word& word, uint64_t cycle);
 
-    // Cycles from one in which a word leaves to the first one in which it can arrive.
+    // Cycles from the one in which a word leaves to the first one in which it can arrive.
     uint64_t lookahead() const { return plan_.delay + rate_.cycles(1); }
-    // The last cycle that this box may reach, as far as is known.
+    // The last cycle that this box may reach, as far as it is known.
     uint64_t horizon() const;
 
-    // Takes in what the other box has said; whether that was anything. Raises an Error if it is gone, or is none for us.
+    // Reads the other box's messages; returns whether there were any. Raises an Error if it is gone, or does not fit.
     bool receive();
-    // As receive(), but waits for something, for some milliseconds at most.
+    // Like receive(), but waits for a message, for some milliseconds at most.
     void wait();
-    // Says what there is to say: words; that none leaves before cycle `next`, if nothing unknown arrives.
+    // Sends words, and that no word leaves before cycle `next`, if no unknown word arrives.
     void tell(uint64_t next);
-    // Whether the other one may wait for that.
+    // Whether the other box may be waiting for that.
     bool awaited(uint64_t cycle) const { return !unsent_.empty() || their_next_ <= cycle + 2 * lookahead(); }
 
-    // This box is at a cycle, and wants to end; both end at the later of two such cycles.
+    // This box is at a cycle, and wants to end; both boxes end at the later of their two cycles.
     void end(uint64_t cycle);
     bool asked_to_end() const { return their_end_.has_value(); }
-    // The cycle at which both end, if that was agreed on.
+    // The cycle at which both end, once it is agreed.
     std::optional<uint64_t> agreed() const;
-    // This box has ended: waits until the other one has, too. Closing a socket with unread data loses what
-    // is still on its way to the other end, and that may be where it ends.
+    // This box has ended: waits until the other one has, too. Closing a socket with unread data would discard data in transit
+    // to the other end, perhaps the agreed cycle.
     void close() const;
 
 private:
@@ -64,7 +65,7 @@ private:
         uint64_t arrival, cycle;
         Word word;
     };
-    // What one box says at a time.
+    // A box's message.
     struct Statement {
         uint64_t next, seen, end;  // kNever: it does not want to end
         bool operator==(const Statement& other) const {
@@ -86,7 +87,7 @@ private:
     uint64_t their_next_ = 0;
     std::optional<uint64_t> my_end_, their_end_;
     std::optional<Statement> told_;
-    std::string heard_;  // and not understood yet
+    std::string heard_;  // and not parsed yet
     bool greeted_ = false;
     unsigned looks_ = 64;
 

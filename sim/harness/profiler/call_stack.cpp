@@ -24,7 +24,7 @@ void CallStack::retire(const Hart& hart) {
     if (!started_) task_ = hart.privilege == kSupervisor ? hart.tp : 0;
     started_ = true;
     if (hart.pc == hart.trap_vector && hart.privilege != kUser) {
-        arrive(hart.trap_pc, privilege_, hart.sp);  // what would have been next
+        arrive(hart.trap_pc, privilege_, hart.sp);  // the instruction that would have been next
         push(symbols_.at(hart.pc, hart.privilege, kUnknownCode), hart.trap_pc, hart.sp, true);
     } else {
         arrive(hart.pc, hart.privilege, hart.sp);
@@ -35,9 +35,9 @@ void CallStack::retire(const Hart& hart) {
     privilege_ = hart.privilege;
 }
 
-// The latest instruction led to `pc`.
+// The latest instruction jumped to `pc`.
 void CallStack::arrive(uint32_t pc, Privilege privilege, uint32_t sp) {
-    // Programs have no symbols here: all of one is one function.
+    // Programs have no symbols here: a whole program is one function.
     const Jump how = privilege_ == kUser ? Jump::kOther : jump(instruction_);
     if (how == Jump::kReturn) return_to(pc);
     if (how == Jump::kTrapReturn) return_from_trap();
@@ -51,14 +51,14 @@ void CallStack::push(Function function, uint32_t return_address, uint32_t sp, bo
     frames_.push_back({tree_.child(top(), function), function, return_address, sp, trap, ++tasks_.serial});
 }
 
-// A tail call: to the caller it is the same call.
+// A tail call: for the caller it is the same call.
 void CallStack::enter(Function function) {
     Frame frame = frames_.back();
     frames_.pop_back();
     push(function, frame.return_address, frame.sp, frame.trap);
 }
 
-// To the innermost caller that is to be returned to there; a trap's handler has none below itself.
+// The innermost caller with this return address; below a trap's handler there is none.
 void CallStack::return_to(uint32_t pc) {
     size_t depth = frames_.size();
     while (depth > 0 && !frames_[depth - 1].trap) {
@@ -67,7 +67,7 @@ void CallStack::return_to(uint32_t pc) {
     }
     ++lost_;
     frames_.resize(depth);
-    // What follows is a caller not seen yet: not part of the trap's handler, but called by it.
+    // The function has an unknown caller: it is called by the trap's handler, not part of it.
     if (depth > 0) push(kUnknownCode, 0, frames_.back().sp, false);
 }
 
@@ -78,13 +78,13 @@ void CallStack::return_from_trap() {
     frames_.resize(depth == 0 ? 0 : depth - 1);
 }
 
-// A task goes on where it left if sp and ra are those with which it called __switch_to; otherwise it is a new one.
+// A task continues if sp and ra are those of its call of __switch_to; otherwise it is a new task.
 void CallStack::switch_task(const Hart& hart) {
     tasks_.waiting[task_] = std::move(frames_);
     task_ = hart.tp;
     frames_ = std::move(tasks_.waiting[task_]);
     tasks_.waiting.erase(task_);
-    Node node = kRoot;  // it may have been another hart's, with a tree of its own
+    Node node = kRoot;  // it may come from another hart's tree
     for (Frame& frame : frames_) frame.node = node = tree_.child(node, frame.function);
     if (!frames_.empty()) {
         const Frame& left = frames_.back();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions that a hart is in, innermost last, from the instructions that retire.
+// The functions that a hart is in, innermost last, derived from the instructions that retire.
 //
-// Calls and returns are recognised by the hints that the RISC-V manual gives for return-address stacks (volume I, `jalr`):
-// a jump that links in ra or t0 calls, a jump through one of them that links nowhere returns. Traps push a frame that xRET
-// takes off. Any other way into a function is a tail call: it takes its caller's place.
+// Calls and returns are recognised by the hints of the RISC-V manual for return-address stacks (volume I, `jalr`): a jump
+// that links in ra or t0 is a call, and a jump through one of them without a link is a return. Traps push a frame, which
+// xRET removes. Any other way into a function is a tail call: it replaces its caller.
 //
-// Each task of Linux has its own stack, and goes on with it on any hart. Linux keeps the task in tp, and changes it in
-// __switch_to alone.
+// Each task of Linux has its own stack, and continues with it on any hart. Linux keeps the task in tp, and changes it only
+// in __switch_to.
 #pragma once
 
 #include <unordered_map>
@@ -21,11 +21,11 @@ struct Frame {
     uint32_t return_address;  // 0: not known
     uint32_t sp;  // at its first instruction
     bool trap;  // entered by an exception or an interrupt
-    uint64_t serial;  // names this very entry
+    uint64_t serial;  // identifies this entry
 };
 using Frames = std::vector<Frame>;
 
-// What harts share: the stacks of tasks that run on none of them, and the number of the newest frame.
+// State that harts share: the stacks of tasks that are not running, and the number of the newest frame.
 struct Tasks {
     std::unordered_map<uint32_t, Frames> waiting;
     uint64_t serial = 0;
@@ -40,7 +40,7 @@ public:
 
     const Frames& frames() const { return frames_; }
     Node top() const { return frames_.empty() ? kRoot : frames_.back().node; }
-    // How often a return or xRET led to where no caller was known: at the beginning, one per frame already there.
+    // Number of returns and xRETs without a known caller: at the start, one for each function in progress.
     uint64_t lost() const { return lost_; }
 
 private:

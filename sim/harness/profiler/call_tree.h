@@ -32,7 +32,7 @@ public:
 
     // Functions with semicolons between them, the outermost one first.
     std::string stack(Node node, const Symbols& symbols) const;
-    // A line of names, then a line per stack that took cycles: figures, and the stack.
+    // A head line with names, then a line for each stack with cycles: figures, and the stack.
     std::string text(const Symbols& symbols) const;
 
 private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When some functions were entered, and from where.
+// Records when some functions are entered, and from where.
 #pragma once
 
 #include "call_stack.h"
 
 class Calls {
 public:
-    // Raises an Error if there is no function of one of these names.
+    // Raises an Error if a name is no function.
     Calls(const Symbols& symbols, const std::vector<std::string>& functions);
 
     // A function was entered at the end of a cycle.
@@ -14,7 +14,7 @@ public:
         if (!wanted_.empty() && wanted_[frame.function]) rows_.push_back({cycle, frame.node});
     }
 
-    // Lines "cycle stack": functions with semicolons between them, the one that was entered last.
+    // Lines "cycle stack": functions with semicolons between them; the entered one is last.
     std::string text(const CallTree& tree) const;
 
 private:

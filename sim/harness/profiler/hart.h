@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the profiler sees of a hart in a cycle.
+// A hart's state in a cycle, as the profiler needs it.
 #pragma once
 
 #include <cstdint>
 
-// What a cycle was spent on: what the oldest instruction in the pipeline did, or waited for.
+// The cause of a cycle: what the oldest instruction in the pipeline did, or waited for.
 enum class Cause : uint8_t {
     kRetire,    // an instruction retired
     kPipeline,  // none did: a hazard, a branch, a multiplication or division, a refetch
     kFetch,     // the I-cache fills a line
     kData,      // the D-cache fills a line
-    kStore,     // other waits of loads and stores: uncached accesses, fences, a store not yet taken
-    kTlb,       // the page-table walker is at work
+    kStore,     // other waits of loads and stores: uncached accesses, fences, a store not yet accepted
+    kTlb,       // the page-table walker is busy
     kIdle,      // WFI
 };
 constexpr unsigned kCauses = 7;
@@ -24,8 +24,8 @@ struct Hart {
     Cause cause;
     bool interrupts;  // supervisor interrupts are enabled: user mode, or sstatus.SIE in supervisor mode
     Privilege privilege;
-    // Of the instruction that retires; registers are those before it.
+    // Of the instruction that retires; registers have their values before it.
     uint32_t pc, instruction, ra, sp, tp;
-    // Of the latest trap: where its handler starts, and where it interrupted.
+    // Of the latest trap: the start of its handler, and the interrupted address.
     uint32_t trap_vector, trap_pc;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the time of a hart goes: every cycle is charged to one call stack, and to one cause.
+// Where a hart's time goes: every cycle is charged to one call stack and one cause.
 //
-// The cycles between two instructions belong to the later one: the hart was working on it.
+// The cycles between two instructions belong to the later one, which the hart was working on.
 #pragma once
 
 #include <array>
@@ -14,9 +14,8 @@
 
 class Profiler {
 public:
-    // Follows calls from the next cycle on. Charges cycles while it is open; is open from the start unless `windowed`.
-    // When each function is entered and left goes to the file `timeline`, when some `functions` are entered to `calls`:
-    // unless they are empty.
+    // Follows calls from the next cycle on. Charges cycles while it is open; it is open from the start unless `windowed`. The
+    // file `timeline` gets each entry and exit of functions, and `calls` the entries into `functions`, unless they are empty.
     struct Files {
         std::string symbols, timeline, calls;
         std::vector<std::string> functions;
@@ -28,13 +27,13 @@ public:
     bool charging() const { return running() && run_->open; }
     void require_running() const;
 
-    // From the next cycle on, cycles are charged; from the next cycle on, they are not.
+    // From the next cycle on, cycles are charged, or are not.
     void open();
     void close();
 
-    // Ends, and writes the files (README.md); the sums of what was charged, by hart.
+    // Ends, and writes the files (README.md); returns the charged cycles, by hart.
     std::array<CallTree::Cost, kHarts> stop(const std::string& path);
-    // What was charged until now, of a hart; names of its functions.
+    // The charges until now, for a hart; the names of its functions.
     const CallTree& tree(unsigned hart) const { return run_->harts[hart]->tree; }
     const std::string& name(Function function) const { return run_->symbols.name(function); }
     uint64_t lost(unsigned hart) const { return run_->harts[hart]->stack.lost(); }
@@ -47,7 +46,7 @@ public:
         if (hart.cause == Cause::kIdle) own.timeline.idle(cycle);
         if (hart.retired) retire(cycle, own, hart);
     }
-    // That many more cycles, up to `cycle`, were like the latest one: the hart waited.
+    // That many more cycles, up to `cycle`, are like the latest one: the hart waits.
     void rest(uint64_t cycle, unsigned number, const Hart& hart, uint64_t cycles) {
         Charged& own = *run_->harts[number];
         own.pending.cycles[static_cast<unsigned>(hart.cause)] += cycles;

@@ -18,7 +18,7 @@ public:
     // From a file of lines "address size name" (hexadecimal with 0x, or decimal). Ranges must not overlap.
     explicit Symbols(const std::string& path);
 
-    // The function at an address. `hint` is tried first: mostly it is the one before.
+    // The function at an address. `hint` is tried first: mostly it is the previous one.
     Function at(uint32_t pc, Privilege privilege, Function hint) const {
         if (privilege == kUser) return kUserCode;
         if (hint >= kFirstSymbol && pc - rows_[hint].address < rows_[hint].size) return hint;

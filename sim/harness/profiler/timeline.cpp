@@ -10,7 +10,7 @@ constexpr uint32_t kIdle = ~0u;
 
 }  // namespace
 
-// Leaves what is no longer there, enters what is new; another task's stack is another stack.
+// Leaves frames that are gone, enters new ones; another task has another stack.
 void Timeline::change(const Frames& frames) {
     const auto same = [](const auto& a, const auto& b) { return a.serial == b.serial; };
     const auto [gone, added] = std::mismatch(shown_.begin(), shown_.end(), frames.begin(), frames.end(), same);
@@ -30,7 +30,7 @@ void Timeline::event(uint64_t cycle, unsigned port, unsigned event) {
 }
 
 std::string Timeline::text() const {
-    // A function is noted one instruction later than it was entered; events are noted at once.
+    // A function's entry is recorded one instruction late; events are recorded at once.
     std::vector<Row> rows;
     std::merge(rows_.begin(), rows_.end(), events_.begin(), events_.end(), std::back_inserter(rows),
                [](auto& a, auto& b) { return a.cycle < b.cycle; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When functions were entered and left, WFI began and ended, and the MACs' events came.
+// The times at which functions are entered and left, WFI begins and ends, and the MACs report events.
 #pragma once
 
 #include "call_stack.h"
@@ -10,7 +10,7 @@ public:
     // Begins after cycle `start`.
     Timeline(const Symbols& symbols, bool wanted, uint64_t start) : symbols_(symbols), wanted_(wanted), since_(start) {}
 
-    // What happened in a cycle, in the order of the cycles.
+    // The rows, in the order of their cycles.
     void retire(uint64_t cycle, const Frames& frames) {
         if (wanted_ && (frames.back().serial != top_ || frames.size() != shown_.size() || idle_end_)) change(frames);
         since_ = cycle;
@@ -22,8 +22,8 @@ public:
     }
     void event(uint64_t cycle, unsigned port, unsigned event);
 
-    // Lines "cycle > function", "cycle <" and "cycle ! port event", sorted by cycle. A cycle names its end: what is entered
-    // at n takes cycles from n + 1 on.
+    // Lines "cycle > function", "cycle <" and "cycle ! port event", sorted by cycle. A cycle stands for its end: a function
+    // that is entered at n takes cycles from n + 1 on.
     std::string text() const;
 
 private:
@@ -37,7 +37,7 @@ private:
     bool wanted_;
     std::vector<Row> rows_, events_;  // each in order
     Frames shown_;
-    uint64_t top_ = 0, since_;  // the innermost frame shown; the latest instruction
+    uint64_t top_ = 0, since_;  // the innermost shown frame; the latest instruction
     uint64_t idle_begin_ = 0, idle_end_ = 0;
 
     void change(const Frames& frames);

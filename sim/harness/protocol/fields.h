@@ -23,7 +23,7 @@ inline uint64_t natural(const nlohmann::ordered_json& json, const std::string& f
     return value.get<uint64_t>();
 }
 
-// What the library says of JSON, without the "[json.exception.NAME.NUMBER] " in front of it.
+// The JSON library's message, without its prefix "[json.exception.NAME.NUMBER] ".
 inline std::string reason(const nlohmann::json::exception& error) {
     const std::string text = error.what();
     const size_t end = text.find("] ");
@@ -54,7 +54,7 @@ inline std::string parse_hex(const std::string& digits) {
     return octets;
 }
 
-// A text. JSON is UTF-8, and file names and what is typed may be any octets: those are {"hex": "…"}.
+// A text. JSON is UTF-8; file names and keys may be any octets, and are then {"hex": "…"}.
 inline std::string as_text(const nlohmann::ordered_json& value, const char* field) {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_object() && value.contains("hex") && value["hex"].is_string())

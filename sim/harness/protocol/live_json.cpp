@@ -16,7 +16,7 @@ std::string file(const Json& command, const char* field) {
     return command.contains(field) ? text(command, field) : std::string();
 }
 
-// The start is the cycle after the one that it begins in: without a cycle, it would end before that.
+// The start is the cycle after the current one: a session without a cycle ends before its start.
 uint64_t begun(const Simulation& simulation, const Live& live) { return std::min(live.start(), simulation.cycle()); }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Live sessions in the JSON of the protocol: their plan, which raises an Error that names the wrong field, and the report.
+// Live sessions in the JSON of the protocol: the plan (an Error names a wrong field), and the report.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,5 +12,5 @@ nlohmann::ordered_json live_progress(const Live& live);
 nlohmann::ordered_json live_report(const Simulation& simulation, const Live& live, bool quiet);
 // A one-line summary for the end of a session.
 std::string live_summary(const Simulation& simulation, const Live& live);
-// Ends the session in progress: its report, and what is not part of it.
+// Ends the session in progress; returns its report, and additional fields.
 nlohmann::ordered_json end_live(Simulation& simulation, Live& live);

@@ -48,7 +48,7 @@ void append(std::vector<uint64_t>& all, const std::vector<uint64_t>& more) {
     all.insert(all.end(), more.begin(), more.end());
 }
 
-// Of each part of the window that is over.
+// Of each part of the window that has ended.
 Json least_outstanding(const Trial& trial, const Checker& checker, uint64_t now) {
     Json out = Json::array();
     for (unsigned part = 0; part < Trial::kParts && trial.part(part + 1) <= now; ++part)
@@ -61,7 +61,7 @@ Json pause(const std::optional<std::pair<uint64_t, uint64_t>>& pause) {
     return {{"start_cycle", pause->first}, {"end_cycle", pause->second}};
 }
 
-// For the frames that entered at a port; `out` is what left where they leave.
+// For the frames that entered at a port; `out`: the port where they leave.
 Json direction_report(const Trial& trial, const Trial::Direction& direction, const Egress& out, uint64_t now) {
     const Checker::Counts& counts = direction.checker.counts();
     const uint64_t offered = direction.generator.offered();

@@ -8,7 +8,7 @@
 #include "tester/replay.h"
 #include "tester/trial.h"
 
-// Parts that several reports have: events at a port, what left it, the order statistics of any number of values.
+// Parts of several reports: events at a port, its departures, order statistics of any number of values.
 nlohmann::ordered_json events_report(const Counters& counters, unsigned port);
 nlohmann::ordered_json egress_report(const Egress& egress);
 nlohmann::ordered_json order_statistics(const std::vector<uint64_t>& percentiles);

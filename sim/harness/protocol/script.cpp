@@ -25,7 +25,7 @@ double cpu_seconds() {
 }
 
 void print(const Script::Json& json) {
-    // The guest may print anything; what is no UTF-8 becomes U+FFFD.
+    // The guest may print any octets; those that are not UTF-8 become U+FFFD.
     std::cout << json.dump(-1, ' ', false, Script::Json::error_handler_t::replace) << std::endl;
     if (!std::cout) throw Error("standard output cannot be written: nobody reads the replies");
 }
@@ -58,7 +58,7 @@ Script::Json Script::execute(const std::string& line) {
     shown_ = begin;
     first_cycle_ = simulation_.cycle();
     of_ = 0;
-    // The first thing that went wrong is what the reply says.
+    // The reply has the first error.
     const auto attempt = [&reply](const auto& part) {
         try {
             part();
@@ -100,7 +100,7 @@ void Script::progress(uint64_t cycle) {
     print({{"progress", state}});
 }
 
-// From now on guest output is reported as it comes, if the command asks for that.
+// From now on guest output is reported at once, if the command asks for that.
 void Script::stream(const Json& command) {
     if (!flag(command, "stream")) return;
     streaming_ = true;
@@ -108,7 +108,7 @@ void Script::stream(const Json& command) {
     simulation_.console().echo = [this](uint8_t byte) { printed_ += static_cast<char>(byte); };
 }
 
-// What was printed, in hexadecimal digits: the guest may print any octets.
+// The output in hexadecimal digits: the guest may print any octets.
 std::string Script::take_printed() {
     constexpr char kDigits[] = "0123456789abcdef";
     std::string taken;
@@ -117,7 +117,7 @@ std::string Script::take_printed() {
     return taken;
 }
 
-// The cycle that a command may reach, from its field of cycles that it may take.
+// The last cycle for a command, from its field with a number of cycles.
 uint64_t Script::limit(const Json& command, uint64_t otherwise) {
     of_ = natural(command, "max_cycles", otherwise);
     return simulation_.cycle() + of_;
@@ -141,7 +141,7 @@ Kind& Script::begin(const Json& command, Plan (*parse)(const Json&), Json (*prog
         under_way_.progress = [&kind, progress] { return progress(kind); };
         under_way_.report = [this, &kind, report](bool quiet) { return report(simulation_, kind, quiet); };
         return kind;
-    } catch (const Error&) {  // as of a file: a command that failed changes nothing
+    } catch (const Error&) {  // such as of a file: a failed command changes nothing
         simulation_.set_link(before);
         throw;
     }
@@ -163,7 +163,7 @@ void Script::do_expect(const Json& command, Json& reply) {
     bool found = false;
     try {
         found = simulation_.expect(wanted, limit(command, kLimit));
-    } catch (const Error&) {  // as when the guest powers off: what it printed before
+    } catch (const Error&) {  // such as when the guest powers off: the output before that
         if (streaming_) reply["printed"] = take_printed();
         throw;
     }
@@ -182,7 +182,7 @@ void Script::do_mailbox(const Json& command, Json& reply) {
 }
 
 void Script::do_link(const Json& command, Json&) {
-    refuse_beside_traffic();  // its frames are timed for the rate as it began
+    refuse_beside_traffic();  // its frames are timed for the rate at its start
     simulation_.set_link(parse_link(command, "mbps"));
 }
 
@@ -218,7 +218,7 @@ void Script::do_live(const Json& command, Json& reply) {
         }
     } catch (const Ended& ended) {
         reply["ended"] = ended.what();
-    } catch (const Error&) {  // nothing more can be recorded
+    } catch (const Error&) {  // the recording cannot be continued
         simulation_.end();
         throw;
     }

@@ -28,8 +28,8 @@ private:
     uint64_t first_cycle_ = 0, of_ = 0;
     std::chrono::steady_clock::time_point shown_;
     bool streaming_ = false;
-    std::string printed_;  // by the guest, and not streamed yet
-    // For the traffic in progress: when it is over, and what reports it.
+    std::string printed_;  // output of the guest that is not reported yet
+    // For the traffic in progress: whether it is over, and its report.
     struct {
         uint64_t quiet = 0, limit = 0;
         std::function<Json()> progress;
@@ -42,7 +42,7 @@ private:
     std::string take_printed();
     uint64_t limit(const Json& command, uint64_t otherwise);
     void refuse_beside_traffic() const;
-    // One thing at a time goes on in the background.
+    // Only one traffic can be in progress.
     template <class Kind, class Plan>
     Kind& begin(const Json& command, Plan (*parse)(const Json&), Json (*progress)(const Kind&),
                 Json (*report)(const Simulation&, const Kind&, bool));

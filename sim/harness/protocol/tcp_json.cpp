@@ -158,7 +158,7 @@ TalkPlan parse_talk(const Json& command) {
     plan.window = within(command, "window", 1 << 20, kLeastWindow, kMostWindow);
     plan.seed = natural(command, "seed", 1, UINT32_MAX);
     plan.check = !command.contains("check") || flag(command, "check");
-    // Only of what is not compared is it the guest's affair how much it is.
+    // Only without comparison may the guest decide the number of octets.
     plan.octets = within(command, "octets", {}, from && !plan.check ? 0 : 1, kMostOctets);
     plan.begin = natural(command, "begin", 0);
     require(!plan.octets || !plan.begin, "begin: the window begins with a fifth of the octets; give it with octets 0");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TCP connections in the JSON of the protocol: their plan, which raises an Error that names the wrong field, and the report.
+// TCP connections in the JSON of the protocol: the plan (an Error names a wrong field), and the report.
 #pragma once
 
 #include <nlohmann/json.hpp>

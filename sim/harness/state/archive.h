@@ -23,7 +23,7 @@ public:
         bytes_.insert(bytes_.end(), m_bufp, m_cp);
         m_cp = m_bufp;
     }
-    // All that was saved; the archive is empty afterwards.
+    // All saved octets; the archive is empty afterwards.
     std::vector<uint8_t> take() {
         flush();
         return std::move(bytes_);
@@ -62,7 +62,7 @@ public:
         m_cp = m_bufp;
         m_endp = m_bufp + rest + more;
     }
-    // Whether exactly all that was saved has been read.
+    // Whether exactly the saved octets have been read.
     bool finished() const { return position_ == bytes_.size() && m_cp == m_endp; }
     template <class... Parts> void operator()(Parts&... parts) { (part(parts), ...); }
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-// Compressed, in memory; and back, which nobody has changed.
+// Compresses in memory, and decompresses trusted content.
 std::vector<uint8_t> pack(const std::vector<uint8_t>& state);
 std::vector<uint8_t> unpack(const std::vector<uint8_t>& packed);
 
 // Writes `state` atomically. Returns the file's size.
 size_t write_checkpoint(const std::string& path, const std::vector<uint8_t>& state);
 
-// The state, verified. Raises an Error with kBadCheckpoint that says what is wrong with the file.
+// The verified state. Raises an Error with kBadCheckpoint and the reason.
 std::vector<uint8_t> read_checkpoint(const std::string& path);

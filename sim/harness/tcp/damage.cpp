@@ -5,7 +5,7 @@
 
 namespace {
 
-// The first two words of the payload change places: all sums stay right, the octets are wrong.
+// Exchanges the first two words of the payload: all checksums stay valid, but the octets are wrong.
 void scramble(Octets& frame) {
     const size_t octets = parse_segment(frame)->octets, at = kIp + get16(&frame[kIpLength]) - octets;
     if (octets >= 4) std::swap_ranges(&frame[at], &frame[at + 2], &frame[at + 2]);
@@ -15,7 +15,7 @@ void scramble(Octets& frame) {
 
 }  // namespace
 
-// Each fault counts for itself. The first one that is due is done.
+// Each fault has its own counter. The first fault that is due is applied.
 const SegmentFault* Damage::meet(unsigned port, Way way, const Octets& frame) {
     const auto segment = parse_segment(frame);
     if (!segment) return nullptr;
@@ -39,10 +39,10 @@ std::vector<Damage::Passing> Damage::pass(unsigned port, Way way, Octets frame) 
         switch (fault->kind) {
             case SegmentFault::kDrop: out[0].lost = true; return out;
             case SegmentFault::kDuplicate: out.push_back(out[0]); break;
-            case SegmentFault::kDamage: out[0].frame[out[0].frame.size() - kFcs - 1] ^= 1; break;  // the FCS shows it
+            case SegmentFault::kDamage: out[0].frame[out[0].frame.size() - kFcs - 1] ^= 1; break;  // the FCS detects it
             case SegmentFault::kScramble: scramble(out[0].frame); break;
             case SegmentFault::kSwap:
-                // Of two in a row, the second one goes as it is, and the first one after it.
+                // Of two in a row, the second one passes first, then the first one.
                 if (held_.count({port, way})) break;
                 held_[{port, way}] = std::move(out[0].frame);
                 return {};

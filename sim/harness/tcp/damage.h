@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loses, damages, doubles or swaps TCP segments on their way between tester and device.
+// Drops, damages, duplicates or exchanges TCP segments between tester and device.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ struct SegmentFault {
     enum Segments { kData, kOther, kAll } segments = kAll;  // with payload, without
     unsigned port = 0;
     Way way = kIn;
-    uint64_t frame = 0, every = 0;  // the n-th of these segments, from 0; and then each so-many-th, unless 0
+    uint64_t frame = 0, every = 0;  // the n-th of these segments, from 0; then one in this many, unless 0
 };
 
 class Damage {
@@ -27,7 +27,7 @@ public:
         Octets frame;
         bool lost = false;
     };
-    // What becomes of a frame with its FCS: one, or two. A swapped one comes with the next.
+    // The result for a frame with its FCS: no frame, one, or two. An exchanged one follows with the next.
     std::vector<Passing> pass(unsigned port, Way way, Octets frame);
 
 private:

@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr uint64_t kAhead = 1 << 16;  // octets that wait in lwIP: enough to fill what an acknowledgement opens
+constexpr uint64_t kAhead = 1 << 16;  // octets queued in lwIP: enough for the window that an acknowledgement opens
 constexpr size_t kPortion = 1 << 15;  // octets written at once
 constexpr int kFirstTimeout = 1000 / TCP_SLOW_INTERVAL;  // RFC 6298: one second; lwIP: three
 
@@ -21,7 +21,7 @@ ip_addr_t address(const IpAddress& ip) {
     return out;
 }
 
-// Whether lwIP still works on it. It frees a connection without a word when both directions are closed.
+// Whether lwIP still works on it. It frees a connection without a callback when both directions are closed.
 bool active(const tcp_pcb* pcb, const void* owner) {
     for (const tcp_pcb* one = tcp_active_pcbs; one; one = one->next)
         if (one == pcb && one->callback_arg == owner) return true;
@@ -58,7 +58,7 @@ err_t End::leave(Outcome outcome) {
     outcome_ = outcome;
     tcp_err(pcb_, nullptr);
     tcp_abandon(std::exchange(pcb_, nullptr), outcome == Outcome::kReset);
-    return ERR_ABRT;  // lwIP's sign that the connection is gone
+    return ERR_ABRT;  // means to lwIP that the connection is gone
 }
 
 err_t End::on_received(void* self, tcp_pcb*, pbuf* packet, err_t) { return static_cast<End*>(self)->received(packet); }
@@ -96,7 +96,7 @@ err_t Sending::acknowledged(uint64_t octets) {
 err_t Sending::received(pbuf* packet) {
     if (!packet) {
         other_ended_ = true;
-    } else {  // nobody asked for it
+    } else {  // an unexpected connection
         tcp_recved(pcb_, packet->tot_len);
         pbuf_free(packet);
     }
@@ -115,7 +115,7 @@ bool Sending::write() {
     return true;
 }
 
-// lwIP sends what the windows allow: it is given more as long as it does.
+// lwIP sends what the windows allow, so it gets more octets as long as it accepts them.
 void Sending::go_on() {
     if (!connected_cycle_) return;
     while (write()) {
@@ -174,7 +174,7 @@ void Receiving::go_on() {
     if (stalled()) return;
     for (; unread_; unread_ -= std::min<uint64_t>(unread_, 0xffff))
         tcp_recved(pcb_, std::min<uint64_t>(unread_, 0xffff));
-    // Not from within received(): lwIP still has to say that the stream has ended.
+    // Not within received(): lwIP still has to report the end of the stream.
     if (!other_ended_ || pcb_->state != CLOSE_WAIT) return;
     closing_ = true;
     tcp_close(pcb_);

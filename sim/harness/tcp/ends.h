@@ -10,7 +10,7 @@
 
 enum class Outcome { kNone, kClosed, kRefused, kReset, kTimedOut, kVanished };
 
-// What one end does at a number of octets: of its own connection.
+// A pause of one end, after a number of octets of its own connection.
 struct Stall {
     uint64_t after = 0, cycles = 0;
 };
@@ -23,13 +23,13 @@ public:
     virtual ~End() = default;
     End(const End&) = delete;
 
-    // None while it goes on. Closed: both directions are, and acknowledged.
+    // None while it is open. Closed: both directions are closed and acknowledged.
     Outcome outcome() const { return outcome_; }
     std::optional<uint64_t> connected_cycle() const { return connected_cycle_; }
     uint64_t octets() const { return octets_; }  // moved
-    // After lwIP had its turn: goes on, and looks whether lwIP is done with the connection.
+    // After lwIP's turn: continues, and checks whether lwIP has finished the connection.
     void advance();
-    // The next cycle in which it wants to go on by itself.
+    // The next cycle in which it has work of its own.
     virtual uint64_t due() const { return UINT64_MAX; }
 
 protected:
@@ -37,14 +37,14 @@ protected:
     uint64_t octets_ = 0;
     Outcome outcome_ = Outcome::kNone;
     std::optional<uint64_t> connected_cycle_;
-    bool closing_ = false;  // there is nothing more to do but for lwIP
+    bool closing_ = false;  // only lwIP has work left
     Moved moved_;
 
     void adopt(tcp_pcb* pcb);
     void move(uint64_t octets);
-    err_t leave(Outcome outcome);  // with a reset if that is the outcome, else without a word
+    err_t leave(Outcome outcome);  // with a reset if that is the outcome, else without a segment
     virtual void go_on() = 0;
-    virtual err_t received(pbuf* packet) = 0;  // null: the other end sends no more
+    virtual err_t received(pbuf* packet) = 0;  // null: the other end has closed its direction
     virtual err_t acknowledged(uint64_t) { return ERR_OK; }
 
 private:
@@ -54,7 +54,7 @@ private:
     void failed(err_t why);
 };
 
-// Connects, sends the pattern (soc/linux/stream/pattern.h), closes. What counts is what was acknowledged.
+// Connects, sends the pattern (soc/linux/stream/pattern.h), closes. Acknowledged octets count.
 class Sending final : public End {
 public:
     Sending(uint32_t key, uint64_t octets, std::optional<uint64_t> vanish_after, Moved moved)
@@ -74,7 +74,7 @@ private:
     bool write();
 };
 
-// Takes what comes, and compares it, until the other end closes.
+// Receives and compares, until the other end closes.
 class Receiving final : public End {
 public:
     struct Habits {

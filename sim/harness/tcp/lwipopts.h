@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lwIP as the tester's TCP: raw API, IPv4, nothing else. It never is what limits a connection, so all of its queues are as
- * long as its window can be, and its memory is the host's. Options that are not named are lwIP's own.
+  * lwIP as the tester's TCP: raw API and IPv4 only. It must never limit a connection, so its queues are as long as its
+  * window can be, and its memory is the host's. Options that are missing here have lwIP's defaults.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #define MEMP_MEM_MALLOC 1
 #define MEM_ALIGNMENT 8
 
-/* The tester's own ARP and ICMP answer before lwIP. It has one way out of each address, and none within itself. */
+/* The tester's own ARP and ICMP answer before lwIP. Each address has one interface, and no loopback. */
 #define LWIP_ARP 0
 #define LWIP_ICMP 0
 #define LWIP_UDP 0
@@ -39,7 +39,7 @@ extern uint32_t tcp_window, tcp_window_scale;
 }
 #endif
 #define LWIP_HOOK_IP4_ROUTE_SRC(source, destination) tcp_way_out(source)
-/* The same in each run: lwIP's own counts on from the connections before. */
+/* Reproducible in each run: lwIP's own numbers continue from earlier connections. */
 #define LWIP_HOOK_TCP_ISN(local_ip, local_port, remote_ip, remote_port) tcp_first_sequence(local_port, remote_port)
 
 #define TCP_MSS 1460 /* of an MTU of 1500: 1448 octets of data and the time stamps */
@@ -47,7 +47,7 @@ extern uint32_t tcp_window, tcp_window_scale;
 #define LWIP_TCP_SACK_OUT 1
 #define LWIP_WND_SCALE 1
 #define TCP_QUEUE_OOSEQ 1
-/* The window is chosen with each `talk`. (lwIP's init.c wants constants, only to check them: it is left out.) */
+/* Each `talk` chooses its window. (lwIP's init.c requires constants, only to check them: it is left out.) */
 #define TCP_WND tcp_window
 #define TCP_RCV_SCALE tcp_window_scale
 #define TCP_SND_BUF (16 << 20)
@@ -59,11 +59,11 @@ extern uint32_t tcp_window, tcp_window_scale;
  * The fast one, of delayed acknowledgements, is 50 ms (Linux: 40).
  */
 #define TCP_TMR_INTERVAL 50
-/* A peer that does not answer is given up after 4.6 s (0.3 + 0.6 + 1.2 + 2.4, and a tick), or 4.1 s while connecting. */
+/* The timeout for a peer without answers is 4.6 s (0.3 + 0.6 + 1.2 + 2.4, and a tick), or 4.1 s while connecting. */
 #define TCP_MAXRTX 4
 #define TCP_SYNMAXRTX 4
 #define TCP_MSL 1000UL
-/* A peer that only receives notices a lost peer within the same time. */
+/* An end that only receives detects a lost peer within the same time. */
 #define LWIP_TCP_KEEPALIVE 1
 #define TCP_KEEPIDLE_DEFAULT 3000UL
 #define TCP_KEEPINTVL_DEFAULT 500UL

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-// True if some of these octets passed before.
+// Whether some of these octets passed before.
 bool Meter::Stream::add(uint64_t from, uint64_t to) {
     auto next = seen.upper_bound(from);
     bool again = false;
@@ -42,7 +42,7 @@ void Meter::passed(unsigned port, Way way, const Segment& segment, uint64_t cycl
     bool again = false;
     if (segment.octets) {
         again = stream.add(from, to);
-        if (again) {  // Karn: an acknowledgement does not say of which one
+        if (again) {  // Karn: it is unknown which one was acknowledged
             auto flight = stream.flying.upper_bound(from);
             for (; flight != stream.flying.end() && flight->second.from < to; ++flight) flight->second.once = false;
         } else {
@@ -57,7 +57,7 @@ void Meter::passed(unsigned port, Way way, const Segment& segment, uint64_t cycl
             if (flight->second.once) at.round_trips.push_back({cycle, cycle - flight->second.cycle});
     }
     if (way == kOut && !segment.has(Segment::kSyn) && !segment.has(Segment::kRst)) {
-        const unsigned scale = stream.scale && back.scale ? *stream.scale : 0;  // both have to know of it
+        const unsigned scale = stream.scale && back.scale ? *stream.scale : 0;  // both ends must support it
         stream.offered.push_back({cycle, uint64_t{segment.window} << scale});
     }
 }
@@ -77,7 +77,7 @@ Meter::Figures Meter::figures(unsigned port, uint64_t begin, uint64_t end) const
     for (const RoundTrip& trip : at.round_trips)
         if (inside(trip.cycle)) out.round_trips.push_back(trip.cycles);
 
-    // A window holds until the next one is offered; the last one of a connection for no time.
+    // A window is valid until the next one is offered; a connection's last one has no duration.
     double area = 0, time = 0, sum = 0, count = 0;
     const auto add = [&](uint64_t octets, double cycles) {
         if (!out.window) out.window = {0, octets, octets};

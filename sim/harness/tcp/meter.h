@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What TCP did at the ports: segments, retransmissions, windows, round-trip times; at any time between two cycles.
+// TCP at the ports: segments, retransmissions, windows, round-trip times, between any two cycles.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 class Meter {
 public:
-    // A segment passed a port: its last bit was at the end of `cycle`.
+    // A segment passed a port: its last bit at the end of `cycle`.
     void passed(unsigned port, Way way, const Segment& segment, uint64_t cycle);
 
     struct Window {
@@ -24,7 +24,7 @@ public:
         std::optional<Window> window;                            // offered by what leaves the port; scaled, octets
         std::vector<uint64_t> round_trips;                       // cycles; not sorted
     };
-    // Of what passed after cycle `begin`, up to `end`.
+    // Figures of segments that passed after cycle `begin`, up to `end`.
     Figures figures(unsigned port, uint64_t begin, uint64_t end) const;
 
 private:
@@ -42,7 +42,7 @@ private:
     // One way of a connection.
     struct Stream {
         std::optional<unsigned> scale;
-        uint64_t latest = 0;                      // sequence number in 64 bits, near which the next one is
+        uint64_t latest = 0;                      // the latest sequence number, extended to 64 bits
         std::map<uint64_t, uint64_t> seen;        // octets that passed: from, to
         struct Flying {
             uint64_t from, cycle;

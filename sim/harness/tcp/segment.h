@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a frame says of TCP (RFC 9293).
+// A frame's TCP header (RFC 9293).
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct Segment {
     uint8_t flags;
     uint16_t window;                // as in the header, not scaled
     size_t octets;                  // of payload
-    std::optional<unsigned> scale;  // of the sender's windows (RFC 7323), if the segment says so
+    std::optional<unsigned> scale;  // of the sender's windows (RFC 7323), if the segment has the option
 
     bool has(Flag flag) const { return flags & flag; }
 };

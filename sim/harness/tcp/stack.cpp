@@ -44,7 +44,7 @@ struct Stack::Interfaces {
         put(frame, kSource, tester(port).mac);
         put16(&frame[kEtherType], kEtherTypeIp);
         pbuf_copy_partial(packet, &frame[kIp], packet->tot_len, 0);
-        // lwIP goes on counting where the connections of earlier runs ended.
+        // lwIP's counters continue from the connections of earlier runs.
         put16(&frame[kIp + 4], stack.identification_++);
         finish_ip(frame);
         frame.resize(std::max(frame.size(), kMinFrame - kFcs));
@@ -59,7 +59,7 @@ struct Stack::Interfaces {
     }
 };
 
-// What lwIP asks for (lwipopts.h).
+// Functions that lwIP requires (lwipopts.h).
 extern "C" {
 
 uint32_t tcp_window, tcp_window_scale;
@@ -83,7 +83,7 @@ Stack::Stack(uint32_t window, uint64_t start, Output output)
     set_now(start);
     tcp_window = window;
     for (tcp_window_scale = 0; window >> tcp_window_scale > 0xffff;) ++tcp_window_scale;
-    tcp_ticks = 1;  // as in the first run; 0 would be no time to lwIP
+    tcp_ticks = 1;  // as in the first run; lwIP mistakes 0 for no time
     static const bool once = (tcp_init(), true);
     (void)once;
     const ip4_addr_t mask = address({255, 255, 255, 0}), none = address({0, 0, 0, 0});
@@ -118,7 +118,7 @@ void Stack::input(unsigned port, const Octets& frame) {
 
 void Stack::tick() {
     due_ += TCP_TMR_INTERVAL * kMillisecond;
-    // As tcp_tmr(), which goes on counting where the run before ended.
+    // Like tcp_tmr(), whose counter would continue from an earlier run.
     tcp_fasttmr();
     if (ticks_++ % 2) tcp_slowtmr();
 }

@@ -33,7 +33,7 @@ void Talk::open() {
     const unsigned port = through ? 0 : plan_.port;
     const IpAddress to = through ? tester(1).ip : guest(port).ip;
     for (size_t k = 0; k < connections_.size(); ++k) {
-        // Through the guest, what counts is what the other end has received.
+        // Through the guest, the receiver's octets count.
         auto counts = [this, k, through](uint64_t octets) {
             if (!through) moved(k, octets);
         };
@@ -55,7 +55,7 @@ void Talk::listen() {
     tcp_accept(pcb, [](void* self, tcp_pcb* accepted, err_t) { return static_cast<Talk*>(self)->accept(accepted); });
 }
 
-// Its port says which connection it is; if it says nothing, it is the next one, and nobody knows what comes.
+// The port identifies the connection; an unknown one is the next connection.
 err_t Talk::accept(tcp_pcb* pcb) {
     if (!pcb) return ERR_OK;
     size_t number = static_cast<size_t>(pcb->remote_port) - kFirstPort;
@@ -64,7 +64,7 @@ err_t Talk::accept(tcp_pcb* pcb) {
     if (!named) {
         const auto free = std::find_if(connections_.begin(), connections_.end(),
                                        [](const Connection& connection) { return !connection.receiving; });
-        if (free == connections_.end()) return ERR_VAL;  // one too many: lwIP resets it
+        if (free == connections_.end()) return ERR_VAL;  // too many connections: lwIP resets it
         number = free - connections_.begin();
     }
     const auto key = named && plan_.check ? std::optional(pattern_key(plan_.seed, number)) : std::nullopt;
@@ -82,11 +82,11 @@ void Talk::queue(unsigned port, Octets frame) {
     for (auto& [passing, lost] : damage_.pass(port, kIn, std::move(frame))) {
         const auto segment = parse_segment(passing);
         if (!lost) lines_[port].add(Stack::now(), std::move(passing));
-        else if (segment) meter_.passed(port, kIn, *segment, Stack::now());  // it was sent, if in vain
+        else if (segment) meter_.passed(port, kIn, *segment, Stack::now());  // it was sent, and lost
     }
 }
 
-// The line takes it.
+// The line accepts it.
 void Talk::sends(unsigned port, uint64_t start, const Octets& frame) {
     if (const auto found = in_.find(port); found != in_.end())
         found->second.add(nanoseconds(start + rate_.cycles(kPreamble), kSysClkHz), frame);
@@ -121,7 +121,7 @@ uint64_t Talk::due() const {
     return due == kNever ? kNever : due + 1;
 }
 
-// After the lines had their turn: what lwIP sends starts in the next cycle at the earliest.
+// After the lines: segments of lwIP start in the next cycle at the earliest.
 bool Talk::advance(uint64_t cycle) {
     Stack::set_now(cycle - 1);
     for (; !arriving_.empty() && arriving_.begin()->first < cycle; arriving_.erase(arriving_.begin())) {
@@ -134,7 +134,7 @@ bool Talk::advance(uint64_t cycle) {
     return true;
 }
 
-// After lwIP: the ends go on.
+// After lwIP: the ends continue.
 void Talk::settle() {
     for (Connection& connection : connections_) {
         if (connection.ended_cycle) continue;
@@ -155,7 +155,7 @@ bool Talk::vanished(unsigned port, const Segment& segment) const {
 
 // Connections -------------------------------------------------------------------------------------------
 
-// An end that vanished is no news to the other one, which has to find out.
+// A vanished end sends nothing to the other one, which has to detect it.
 Outcome Talk::Connection::outcome() const {
     const Outcome sent = sending ? sending->outcome() : Outcome::kNone;
     const Outcome received = receiving ? receiving->outcome() : Outcome::kNone;
@@ -190,11 +190,11 @@ void Talk::moved(size_t number, uint64_t octets) {
     if (!window_.begin && total_ >= begin) window_.begin = Stack::now();
     const Connection& connection = connections_[number];
     const bool last = plan_.octets ? connection.octets() >= plan_.octets : connection.receiving->ended();
-    // Connections so unequal that one is over before the window begins have no common steady state.
+    // If one connection ends before the window begins, there is no common steady state.
     if (last && !window_.end) window_.end = Stack::now();
 }
 
-// Octets that had arrived by the end of a cycle.
+// Octets that had arrived at the end of a cycle.
 uint64_t Talk::total_at(uint64_t cycle) const {
     const auto after = std::upper_bound(arrivals_.begin(), arrivals_.end(), cycle,
                                         [](uint64_t at, const Arrival& arrival) { return at < arrival.cycle; });

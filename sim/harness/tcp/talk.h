@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TCP connections between tester and guest, or through the guest: lwIP at the lines, what moved, and what it looked like.
+// TCP connections between tester and guest, or through the guest: lwIP at the lines, transferred octets, figures.
 #pragma once
 
 #include <deque>
@@ -21,7 +21,7 @@ struct TalkPlan {
     uint16_t tcp_port = 5001;
     uint32_t window = 1 << 20, seed = 1;
     bool check = true, refuse = false;
-    uint64_t begin = 0;  // octets of all connections; of the window, if it is not known how many there will be
+    uint64_t begin = 0;  // octets of all connections at which the window begins, if the total is unknown
     Receiving::Habits habits;
     std::vector<SegmentFault> faults;
     std::string pcap;  // folder, or empty
@@ -32,7 +32,7 @@ public:
     Talk(const TalkPlan& plan, uint64_t start, const LineRate& rate);
 
     const char* busy() const override { return "connections are open; collect them first"; }
-    // From when a fifth of all octets had arrived, to when the first connection's last one had.
+    // From the arrival of a fifth of all octets to the arrival of the first connection's last one.
     Window window() const override { return window_; }
     bool finished(uint64_t cycle) const override;  // every connection has ended
     uint64_t due() const override;
@@ -43,7 +43,7 @@ public:
 
     struct Connection {
         std::unique_ptr<Sending> sending;  // the tester's ends
-        std::unique_ptr<Receiving> receiving;  // null: the guest's, or not connected yet
+        std::unique_ptr<Receiving> receiving;  // null: the guest's end, or not connected yet
         std::optional<uint64_t> ended_cycle;
 
         Outcome outcome() const;
@@ -54,9 +54,9 @@ public:
     const TalkPlan& plan() const { return plan_; }
     const Meter& meter() const { return meter_; }
     uint64_t octets() const { return total_; }
-    bool done() const;  // all connections closed, after all octets
+    bool done() const;  // all connections are closed, after all octets
 
-    // Of a window that has ended: its octets, and when `part` of kParts equal parts of them had arrived.
+    // For an ended window: its octets, and the arrival of each of kParts equal parts of them.
     static constexpr unsigned kParts = 8;
     uint64_t window_octets() const;
     uint64_t part(unsigned part) const;
@@ -73,7 +73,7 @@ private:
     std::map<unsigned, PcapWriter> in_, out_;
     std::vector<WaitingFrames> lines_;  // one at each port
     std::multimap<uint64_t, std::pair<unsigned, Octets>> arriving_;  // frames from the device, by their last bit
-    Stack stack_;  // before the ends, which hold what is its
+    Stack stack_;  // constructed before the ends, which use it
     std::vector<Connection> connections_;
     std::map<uint16_t, size_t> by_port_;  // connections, by the TCP port that connects
     std::vector<Arrival> arrivals_;

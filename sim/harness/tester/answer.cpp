@@ -24,7 +24,7 @@ std::optional<Octets> arp_answer(const Octets& frame, const Station& own) {
     return answer;
 }
 
-// What an echo (RFC 792) or a datagram to the echo port (RFC 862) comes back as. Neither fragments nor options.
+// The answer to an echo (RFC 792) or to a datagram to the echo port (RFC 862). Neither fragments nor options.
 std::optional<Octets> echo_answer(const Octets& frame, const Station& own, bool udp) {
     if (frame.size() < kPayload + kFcs || !std::equal(own.mac.begin(), own.mac.end(), &frame[kDestination]) ||
         !std::equal(own.ip.begin(), own.ip.end(), &frame[kIpDestination]) || frame[kIp] != kPlainIp ||
@@ -39,7 +39,7 @@ std::optional<Octets> echo_answer(const Octets& frame, const Station& own, bool 
         put32(&answer[kUdp], 0);  // type echo reply; and the checksum
         put16(&answer[kUdp + 2], checksum(&answer[kUdp], end - kUdp));
     } else if (udp && frame[kProtocol] == kUdpProtocol && get16(&frame[kUdp + 2]) == kEchoPort) {
-        std::swap_ranges(&answer[kUdp], &answer[kUdp + 2], &answer[kUdp + 2]);  // its checksum stays right
+        std::swap_ranges(&answer[kUdp], &answer[kUdp + 2], &answer[kUdp + 2]);  // its checksum does not change
     } else {
         return std::nullopt;
     }

@@ -9,7 +9,7 @@
 namespace {
 
 constexpr uint32_t kMicroseconds = 0xa1b2c3d4, kNanoseconds = 0xa1b23c4d, kSnapLength = 65535;
-// Ethernet; the second one says that frames have an FCS, of 2 times 16 bits.
+// Ethernet; the second one declares an FCS of 2 times 16 bits.
 constexpr uint32_t kEthernet = 1, kEthernetWithFcs = 0x24000001;
 constexpr size_t kFileHeader = 24, kRecordHeader = 16;
 

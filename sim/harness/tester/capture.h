@@ -19,7 +19,7 @@ inline uint64_t nanoseconds(uint64_t cycle, uint64_t sys_clk_hz) {
     return static_cast<uint64_t>(static_cast<unsigned __int128>(cycle) * 1000000000 / sys_clk_hz);
 }
 
-// Micro- or nanoseconds, with FCS or without. Raises an Error if the file is missing, truncated, or of another form.
+// Micro- or nanoseconds, with FCS or without. Raises an Error if the file is missing, truncated, or has another format.
 std::vector<Captured> read_pcap(const std::string& path);
 
 // Collects frames; save() writes the file atomically.

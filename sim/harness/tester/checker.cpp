@@ -27,11 +27,11 @@ bool Checker::check(uint32_t sequence, const Departure& departure) {
     if (sequence < highest) ++counts_.reordered;
     highest = std::max(highest, sequence);
     ++counts_.forwarded;
-    // A device may start before the last bit is in (cut through): that is no latency of this definition.
+    // A device may start before the last bit arrives (cut through): then this latency is undefined.
     const uint64_t in = generator_.last_bit(sequence);
     latencies_.push_back(departure.start > in ? departure.start - in : 0);
     if (generator_.probe(sequence)) probe_latencies_.push_back(latencies_.back());
-    // The fault `swap` shows a frame after a later one; counting by ends_ needs them in order.
+    // The fault `swap` reorders frames; counting by ends_ needs them in order.
     ends_.push_back(ends_.empty() ? departure.end : std::max(departure.end, ends_.back()));
     return true;
 }
@@ -41,7 +41,7 @@ uint64_t Checker::forwarded_within(uint64_t begin, uint64_t end) const {
 }
 
 uint64_t Checker::least_outstanding(uint64_t begin, uint64_t end) const {
-    // It falls when a frame leaves, and only then.
+    // The number falls only when a frame leaves.
     size_t gone = std::upper_bound(ends_.begin(), ends_.end(), begin) - ends_.begin();
     uint64_t least = generator_.offered_by(begin) - gone;
     for (; gone < ends_.size() && ends_[gone] <= end; ++gone)
@@ -64,7 +64,7 @@ std::optional<uint64_t> Checker::last_lost() const {
 
 std::vector<uint64_t> percentiles(std::vector<uint64_t> sorted) {
     std::sort(sorted.begin(), sorted.end());
-    // Nearest rank: the smallest value that at least this part of all does not exceed.
+    // Nearest rank: the smallest value that is not exceeded by at least this part of all.
     std::vector<uint64_t> out{sorted.front()};
     for (size_t percent = 1; percent <= 100; ++percent) out.push_back(sorted[(sorted.size() * percent + 99) / 100 - 1]);
     return out;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Judges the frames of one direction where they leave the device: each must be exactly what went in, as a router
-// (or a wire) passes it on. Frames of one stream and class of service stay in order: a probe may overtake
-// others.
+// Checks the frames of one direction where they leave the device: each must be exactly the frame that entered, after a
+// router's (or a wire's) changes. Frames of one stream and class of service stay in order: a probe may overtake others.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@
 
 enum class Device { kRouter, kWire };
 
-// Percentiles 0 (the minimum) to 100 (the maximum) of some values, at least one; nearest rank.
+// Percentiles 0 (the minimum) to 100 (the maximum) of one or more values; nearest rank.
 std::vector<uint64_t> percentiles(std::vector<uint64_t> values);
 
 class Checker {
@@ -22,24 +21,24 @@ public:
         : generator_(generator), device_(device), seen_(generator.offer().all_frames()),
           highest_(generator.offer().streams) {}
 
-    // A frame with good FCS that claims to be this one. False: no such frame was offered (yet).
+    // A frame with valid FCS and this identity. False: no such frame has been offered (yet).
     bool check(uint32_t sequence, const Departure& departure);
 
     struct Counts {
         uint64_t forwarded = 0, reordered = 0, duplicated = 0;
-        // Not as it should be, by the first field that differs.
+        // Damaged frames, by the first field that differs.
         uint64_t length = 0, addresses = 0, header = 0, payload = 0;
     };
     const Counts& counts() const { return counts_; }
     // Forwarded frames whose last bit left in (begin, end].
     uint64_t forwarded_within(uint64_t begin, uint64_t end) const;
-    // The least number of frames that were inside the device, or lost, at a time in [begin, end].
+    // The least number of frames that were inside the device, or lost, at any time in [begin, end].
     uint64_t least_outstanding(uint64_t begin, uint64_t end) const;
-    // The longest time between two successive forwarded frames: their last bits. Less than two frames: none.
+    // The longest time between the last bits of two successive forwarded frames. None for less than two frames.
     std::optional<std::pair<uint64_t, uint64_t>> longest_pause() const;
-    // The last frame that was offered and not forwarded: its last bit going in.
+    // The last frame that was offered and not forwarded: when its last bit entered.
     std::optional<uint64_t> last_lost() const;
-    // Of each forwarded frame, as they left.
+    // Of each forwarded frame, in the order of departure.
     const std::vector<uint64_t>& latencies() const { return latencies_; }
     const std::vector<uint64_t>& probe_latencies() const { return probe_latencies_; }  // of the probes among them
 
@@ -49,6 +48,6 @@ private:
     std::vector<bool> seen_;
     std::vector<std::array<uint32_t, 2>> highest_;  // per stream: of all other frames, of probes
     Counts counts_;
-    std::vector<uint64_t> latencies_, ends_;  // of forwarded frames as they left
+    std::vector<uint64_t> latencies_, ends_;  // of forwarded frames, in the order of departure
     std::vector<uint64_t> probe_latencies_;
 };

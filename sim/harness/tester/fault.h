@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Breaks frames between the device and the checker, to prove that the checker notices.
+// Damages frames between the device and the checker, to prove that the checker detects it.
 #pragma once
 
 #include <map>
@@ -26,5 +26,5 @@ public:
 private:
     std::map<std::pair<unsigned, uint64_t>, Fault> faults_;
     std::map<unsigned, uint64_t> count_;
-    std::map<unsigned, Departure> held_;  // waits to be swapped with the next frame
+    std::map<unsigned, Departure> held_;  // frames that wait to be exchanged with the next one
 };

@@ -43,8 +43,8 @@ struct Headers {
     uint16_t stream = 0;  // a UDP source port for each
 };
 Octets test_frame(TestFrame identity, unsigned out_port, size_t frame_bytes, uint64_t seed, Headers headers);
-// What a router makes of it at the port where it leaves (RFC 1812): addresses, TTL, checksum.
+// The frame after a router's changes (RFC 1812), at the port where it leaves: addresses, TTL, checksum.
 Octets routed(Octets frame, unsigned out_port);
-// Whether a frame is UDP/IPv4 to port 7 by its headers, and which one it claims to be.
+// Whether a frame's headers are UDP/IPv4 to port 7, and its identity.
 bool is_test_frame(const Octets& frame);
 std::optional<TestFrame> identify(const Octets& frame);

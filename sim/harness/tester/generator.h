@@ -9,10 +9,10 @@
 struct Offer {
     uint64_t frame_bytes = 0, frames = 0, phase = 0;
     uint64_t load_ppm = 0;  // of the line rate; 1000000: minimum gaps
-    uint64_t burst_frames = 0, burst_ppm = 0;  // that load on average: this many frames at a higher one, then a pause
-    uint64_t then_frames = 0, then_ppm = 0;  // and this many more at another load
-    uint64_t probe_every = 0;  // each n-th frame is a probe; 0: none
-    uint64_t streams = 1;  // the frames take turns in them, each with its UDP source port
+    uint64_t burst_frames = 0, burst_ppm = 0;  // that load on average: frames at a higher one, then a pause
+    uint64_t then_frames = 0, then_ppm = 0;  // then this many frames at another load
+    uint64_t probe_every = 0;  // one frame in this many is a probe; 0: none
+    uint64_t streams = 1;  // frames alternate between streams, each with its UDP source port
     uint64_t all_frames() const { return frames + then_frames; }
 };
 
@@ -27,12 +27,12 @@ public:
     // Cycle at the end of the last bit of frame k.
     uint64_t last_bit(uint64_t k) const { return packet_start(k) + rate_.cycles(kPreamble + offer_.frame_bytes); }
     uint64_t offered() const { return next_; }
-    // Frames whose last bit has gone in by a cycle.
+    // Number of frames whose last bit has entered at a cycle.
     uint64_t offered_by(uint64_t cycle) const;
     const Offer& offer() const { return offer_; }
     bool probe(uint32_t sequence) const { return offer_.probe_every && (sequence + 1) % offer_.probe_every == 0; }
     uint16_t stream(uint32_t sequence) const { return sequence % offer_.streams; }
-    // The frame as it goes in.
+    // The frame as it enters.
     Octets frame(uint32_t sequence) const {
         return test_frame({static_cast<uint16_t>(port_), sequence}, out_port_, offer_.frame_bytes, seed_,
                           {probe(sequence) ? kExpedited : uint8_t{0}, stream(sequence)});

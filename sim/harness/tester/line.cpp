@@ -30,14 +30,14 @@ void Sender::answer(const Octets& frame, uint64_t cycle, const LineRate& rate) {
     if (packet_.octets.empty()) plan(cycle, rate);
 }
 
-// The line is free (but the latest word may still be on the pads): when does something begin?
+// The line is free (but the latest word may still be on the pads): determines what begins next.
 void Sender::plan(uint64_t cycle, const LineRate& rate) {
     const uint64_t scheduled = source_ ? source_->next_start(line_end_) : kNever;
     due_ = std::min(answer_start(cycle, rate), scheduled == kNever ? kNever : std::max(scheduled, cycle + 1));
     if (driven_) due_ = std::min(due_, cycle + 1);
 }
 
-// When the first answer can start without delaying a scheduled packet, or kNever.
+// The time at which the first answer can start without delaying a scheduled packet, or kNever.
 uint64_t Sender::answer_start(uint64_t cycle, const LineRate& rate) const {
     if (answers_.empty()) return kNever;
     const uint64_t start = std::max(cycle + 1, line_end_ + rate.cycles(kGap));
@@ -106,7 +106,7 @@ std::optional<Departure> Receiver::receive(const Word& word, unsigned port, uint
     out.end = cycle + rate.cycles(word.bytes);
     const Octets preamble = with_preamble({});
     out.preamble_ok = octets_.size() >= kPreamble && std::equal(preamble.begin(), preamble.end(), octets_.begin());
-    // Where an octet is no whole number of cycles, the device's clock rounds by up to one of them.
+    // If an octet is not a whole number of cycles, the device's clock rounds by up to one cycle.
     out.gap_ok = first_ || start_ + !rate.exact() >= line_end_ + rate.cycles(kGap) - !rate.exact();
     out.frame.assign(octets_.begin() + std::min(kPreamble, octets_.size()), octets_.end());
     line_end_ = out.end;

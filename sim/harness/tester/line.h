@@ -11,7 +11,7 @@
 
 constexpr uint64_t kNever = UINT64_MAX;
 
-// How many clock cycles octets take on the line. Exact: 0.8 cycles an octet at 1000 Mb/s and 100 MHz.
+// Clock cycles that octets take on the line. Exact: 0.8 cycles an octet at 1000 Mb/s and 100 MHz.
 class LineRate {
 public:
     LineRate(unsigned mbps, uint64_t sys_clk_hz);
@@ -48,27 +48,27 @@ struct Packet {
 // Preamble and SFD before a frame.
 Octets with_preamble(const Octets& frame);
 
-// Where packets come from, in order.
+// Supplies packets in order.
 class PacketSource {
 public:
     virtual ~PacketSource() = default;
     // When the next packet starts, given when the line became free (end of the latest octet); kNever: none left.
     virtual uint64_t next_start(uint64_t line_end) const = 0;
     virtual Packet take(uint64_t start) = 0;
-    // Whether its packets have no cycles to keep: answers go first.
+    // Whether its packets have no fixed cycles: then answers have priority.
     virtual bool yields() const { return false; }
 };
 
-// Words that come from elsewhere, each in a cycle of its own: at most one in a cycle.
+// Words from another source, each with a cycle: at most one in a cycle.
 class WordSource {
 public:
     virtual ~WordSource() = default;
-    virtual uint64_t due() const = 0;  // of the next one; kNever: none is known
+    virtual uint64_t due() const = 0;  // the cycle of the next one; kNever: unknown
     virtual Word take() = 0;
 };
 
-// Towards the device: gives each word at the cycle when its last octet has arrived. Scheduled packets keep their
-// cycles; answers (ARP) go where they fit between them.
+// Towards the device: shows each word at the cycle when its last octet has arrived. Scheduled packets keep their cycles;
+// answers (ARP) use gaps between them.
 class Sender {
 public:
     // The next cycle in which the pads change, or kNever.
@@ -76,8 +76,8 @@ public:
     // To be called in the due cycle: the word that the pads show, or none.
     std::optional<Word> drive(uint64_t cycle, const LineRate& rate);
 
-    void schedule(PacketSource* source, uint64_t cycle, const LineRate& rate);  // null: no more
-    void follow(WordSource* words) { words_ = words; }  // in the place of packets; null: no more
+    void schedule(PacketSource* source, uint64_t cycle, const LineRate& rate);  // null: end of packets
+    void follow(WordSource* words) { words_ = words; }  // instead of packets; null: end of words
     void answer(const Octets& frame, uint64_t cycle, const LineRate& rate);
     uint64_t line_end() const { return line_end_; }
     bool busy() const { return !packet_.octets.empty() || !answers_.empty(); }
@@ -89,8 +89,8 @@ public:
 private:
     PacketSource* source_ = nullptr;
     WordSource* words_ = nullptr;
-    Packet packet_;        // in progress; no octets: none
-    uint64_t sent_ = 0;    // its octets already given
+    Packet packet_;  // in progress; no octets: none
+    uint64_t sent_ = 0;  // its octets that have been sent
     bool driven_ = false;  // a word is on the pads
     uint64_t line_end_ = 0, due_ = kNever;
     std::deque<Octets> answers_;
@@ -117,7 +117,7 @@ public:
     template <class Archive> void state(Archive& archive) { archive(octets_, start_, line_end_, first_); }
 
 private:
-    static constexpr size_t kLongest = 1 << 16;  // what a device that never ends a frame can fill
+    static constexpr size_t kLongest = 1 << 16;  // limit for a device that never ends a frame
     Octets octets_;
     uint64_t start_ = 0, line_end_ = 0;
     bool first_ = true;

@@ -35,7 +35,7 @@ template <class Address> void put(Octets& frame, size_t offset, const Address& a
     std::copy(address.begin(), address.end(), frame.begin() + offset);
 }
 
-// RFC 1071, over octets whose checksum field is 0; 0 if that holds the right checksum.
+// RFC 1071, over octets whose checksum field is 0; over a valid checksum the result is 0.
 inline uint16_t checksum(const uint8_t* octets, size_t size) {
     uint32_t sum = size % 2 ? octets[size - 1] << 8 : 0;
     for (size_t i = 0; i + 1 < size; i += 2) sum += get16(octets + i);

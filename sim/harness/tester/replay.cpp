@@ -28,7 +28,7 @@ PacketSource* Replay::source(unsigned port) {
 
 std::vector<Departure> Replay::sent(Departure departure) {
     if (const auto found = out_.find(departure.port); found != out_.end()) {
-        // A frame may have been leaving as the replay began.
+        // A frame may have been leaving when the replay began.
         const uint64_t early = nanoseconds(start() - std::min(start(), departure.start), kSysClkHz);
         const uint64_t late = nanoseconds(departure.start - std::min(start(), departure.start), kSysClkHz);
         found->second.add(plan_.epoch + late - std::min(early, plan_.epoch + late), departure.frame);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plays given frames into the ports, malformed ones too, and records all that leaves.
+// Plays given frames, also malformed ones, into the ports, and records all frames that leave.
 #pragma once
 
 #include <map>
@@ -9,9 +9,9 @@
 #include "tester.h"
 
 struct ReplayFrame {
-    Octets octets;              // all that follows the SFD
-    uint64_t nanoseconds = 0;   // not earlier than this after the replay's first time stamp
-    uint64_t gap = kGap;        // octet times, at least, since the packet before
+    Octets octets;              // after the SFD
+    uint64_t nanoseconds = 0;   // earliest time, after the replay's first time stamp
+    uint64_t gap = kGap;        // octet times after the previous packet, at least
     bool error = false;         // the PHY signals an error
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tester at the PHY side of all ports: drives the lines, sorts what leaves, answers ARP and ping.
+// The tester at the PHY side of all ports: drives the lines, classifies departures, answers ARP and ping.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 #include "line.h"
 #include "traffic.h"
 
-// What left one port, since reset.
+// Frames that left one port, since reset.
 struct Egress {
     uint64_t frames = 0;
     uint64_t test = 0, arp = 0, other = 0;                           // good FCS, by kind
@@ -37,7 +37,7 @@ public:
     void receive(const Word& word, unsigned port, uint64_t cycle);
 
     const Egress& egress(unsigned port) const { return egress_[port]; }
-    // When every line into the device is free for a minimum gap.
+    // The time at which every line into the device has been free for a minimum gap.
     uint64_t free_at(uint64_t cycle) const;
     bool answering() const;
 

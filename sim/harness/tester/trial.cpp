@@ -31,7 +31,7 @@ Trial::Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate) : Traf
         offered_cycle_ = std::max(offered_cycle_, all);
         directions_[port] = std::make_unique<Direction>(generator, plan.device);
     }
-    // Directions that hardly overlap have no common steady state: an empty window says so.
+    // Directions that hardly overlap have no common steady state: the window is empty.
     window_end_ = std::max(window_end_, window_begin_);
     for (const Fault& fault : plan.faults) faults_.add(fault);
     if (plan.pcap.empty()) return;
@@ -44,7 +44,7 @@ Trial::Trial(const TrialPlan& plan, uint64_t start, const LineRate& rate) : Traf
 
 Trial::~Trial() = default;
 
-// When the counters have what happened up to the ends of the window.
+// When the counters include events up to the ends of the window.
 uint64_t Trial::due() const {
     for (const uint64_t end : {window_begin_, window_end_})
         if (reached_ <= end) return end + 1;

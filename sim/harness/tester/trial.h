@@ -37,9 +37,9 @@ public:
     bool judge(TestFrame identity, const Departure& departure) override;
     void save_captures() const override;
 
-    // The end of the last bit of the last frame offered.
+    // The end of the last bit of the last offered frame.
     uint64_t offered_cycle() const { return offered_cycle_; }
-    // The window: from when every port has offered a fifth, to when the first port has offered all.
+    // The window: begins when every port has offered a fifth, ends when the first port has offered all.
     uint64_t window_begin() const { return window_begin_; }
     uint64_t window_end() const { return window_end_; }
     // Where part `n` of the window begins, of kParts equal ones; part(kParts) is its end.
@@ -60,6 +60,6 @@ private:
     std::map<unsigned, std::unique_ptr<Direction>> directions_;
     FaultInjector faults_;
     std::map<unsigned, PcapWriter> in_, out_;
-    class Recorder;  // a source that also records what it gives
+    class Recorder;  // a source that also records its packets
     std::map<unsigned, std::unique_ptr<Recorder>> recorders_;
 };

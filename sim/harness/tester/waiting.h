@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Frames that wait for a line, which takes them one after the other.
+// Frames that wait for a line, which sends them one after the other.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 class WaitingFrames final : public PacketSource {
 public:
-    // Called when the line takes a frame, and in which cycle its packet starts.
+    // Called when the line begins a frame, with the cycle in which its packet starts.
     using Taken = std::function<void(uint64_t start, const Octets& frame)>;
 
     WaitingFrames(const LineRate& rate, Taken taken) : rate_(rate), taken_(std::move(taken)) {}
-    // `frame` has its FCS, and starts in that cycle at the earliest.
+    // `frame` has its FCS, and starts at this cycle or later.
     void add(uint64_t cycle, Octets frame) { waiting_.push_back({cycle, std::move(frame)}); }
     size_t size() const { return waiting_.size(); }
 

@@ -289,7 +289,7 @@ static int refused(unsigned int which, int error)
 	for (size_t i = 0; i < sizeof(REASONS) / sizeof(*REASONS); i++)
 		if (REASONS[i].message == (int)which && REASONS[i].error == error)
 			todo = REASONS[i].todo;
-	fprintf(stderr, "flowtable: the %s was refused: %s%s%s\n", NAMES[which], strerror(error),
+	fprintf(stderr, "flowtable: the %s is rejected: %s%s%s\n", NAMES[which], strerror(error),
 		todo ? "; " : "", todo ? todo : "");
 	return 1;
 }

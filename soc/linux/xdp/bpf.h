@@ -34,7 +34,7 @@ static long (*const check_mtu)(void *context, __u32 ifindex, __u32 *mtu, __s32 m
 static long (*const fib_lookup)(void *context, struct bpf_fib_lookup *params, int size,
 				__u32 flags) = (void *)BPF_FUNC_fib_lookup;
 
-/* Ethernet's addresses and the IP header, as words: the frame begins 2 octets behind a word's start. */
+/* Ethernet's addresses and the IP header, as words: the frame begins 2 octets after a word's start. */
 struct packet {
 	__u16 to;
 	__u32 to_rest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What lwIP asks of a compiler and its machine: clang on a little-endian host has it all, but for where to complain. */
+/* lwIP's requirements of compiler and machine: clang on a little-endian host has all of it, except for the log. */
 #pragma once
 
 #include <stdio.h>

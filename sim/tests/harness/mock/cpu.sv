@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands in for hart 0 where the profiler looks: same names as VexRiscv's registers. Retires what a list in RAM says, from
-// 0x40008000 on; without one, waits in every fourth cycle and retires an instruction of user mode in every other one.
+// A mock of hart 0 for the profiler, with the names of VexRiscv's registers. Retires the instructions of a list in RAM at
+// 0x40008000; without one, waits in every fourth cycle and retires an instruction of user mode in every other one.
 //
 // An item has eight words: pc, instruction, ra, sp, tp, address that the latest trap interrupted, cycles until it retires
-// after the one before (0 is in the next cycle), and flags: privilege (bits 0, 1), interrupts enabled (2); why it takes
+// after its predecessor (0: in the next cycle), and flags: privilege (bits 0, 1), interrupts enabled (2); why it takes
 // those cycles: in the last stage (3), D-cache fills (4), page-table walk (5), I-cache fills (6), WFI (7). Instruction 0
 // ends it.
 module mock_cluster (

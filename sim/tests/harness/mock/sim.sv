@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands in for the SoC in the harness's tests: the same pads, a console that echoes, and a router of two
+// A mock of the SoC for the harness's tests: the same pads, a console that echoes, and a router of two
 // ports that forwards every IPv4 frame as it should, ARP as it is, and nothing else.
 module sim (
     input  wire        sys_clk,
@@ -92,7 +92,7 @@ module sim (
     assign eth1_events = {10'b0, edge3, edge2, 1'b0, forward10, 2'b0};
 endmodule
 
-// Tells in the cycle after an edge of `gated` that there was one.
+// Reports an edge of `gated`, in the cycle after it.
 module mock_gated (input wire clk, input wire gated, output wire rose);
     reg parity = 0, last = 0;
     always @(posedge gated) parity <= !parity;

@@ -49,7 +49,7 @@ class FetchPort(config: InstructionCacheConfig) extends Component {
 }
 
 /** Data side. Commands are served one after the other, each at its point of order, so that answers
-  * need no queue: the D-cache itself never has a write behind an unanswered read.
+  * need no queue: the D-cache itself never has a write after an unanswered read.
   */
 class DataPort(config: DataCacheConfig) extends Component {
   val io = new Bundle {
