@@ -24,7 +24,7 @@ def of_board(name: str, sys_clk_hz: int) -> tuple:
 
 
 class DRAMModel(LiteXModule):
-    """PHY and DDR3 chips behind a controller that keeps the times of `module` (of litedram.modules).
+    """PHY and DDR3 chips for a controller that keeps the times of `module` (of litedram.modules).
 
     The model has only the latencies of `settings` (LiteDRAM's PhySettings): a read's data comes
     `read_latency` cycles after its command, a write's data is taken `write_latency` cycles after. The

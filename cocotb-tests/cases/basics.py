@@ -238,7 +238,7 @@ async def rings_wrap(dut, rx_order):
 
 async def receive_with_one_refused(mac, length, at, **refusal):
     """Of three frames, the write of byte `at` in the second one's buffer fails: that frame has
-    ERROR and no length, the others are good. `refusal`: further arguments of Memory.refuse()."""
+    ERROR and no length, the others are good. `refusal`: further arguments of `Memory.refuse()`."""
     frames = [plain(length) for _ in range(3)]
     refused = mac.driver.rx.posted[1][0] + at
     mac.memory.refuse(writes=lambda address: address == refused, **refusal)

@@ -248,7 +248,7 @@ class Guest:
         for name, count in events.items():
             for each in self.events:
                 each[name] += count
-        state, error = ("refused", "the guest refused the connection") if refused else ("closed", None)
+        state, error = ("refused", "the guest rejected the connection") if refused else ("closed", None)
         return {
             "direction": request["direction"],
             "start_cycle": self.begin,

@@ -66,8 +66,7 @@ def started(machine, tmp_path):
     "name, stop", [("forward", signal.SIGTERM), *((name, signal.SIGINT) for name in COMMANDS)]
 )
 def test_a_stop_keeps_finished_trials(started, tmp_path, name, stop):
-    """In the table, and in a file, in which a field of each trial tells readers that others are
-    missing."""
+    """In the table, and in a file, in which each trial has a field that others are missing."""
     command, stall, finished, of = COMMANDS[name]
     file, words = tmp_path / "out.json", command.split()
     has_json = name != "rfc2544"  # its trials are in --results

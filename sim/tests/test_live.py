@@ -159,7 +159,7 @@ def header(number: int) -> dict:
 
 @pytest.fixture
 def refusal(tmp_path, monkeypatch):
-    """refusal(octets of a recording of box 0) → its replay's error; PLAYED if the replay starts."""
+    """A function: octets of a recording of box 0 → its replay's error; PLAYED if the replay starts."""
     ready = SimpleNamespace(conditions=CONDITIONS, machine=SimpleNamespace(sys_clk_hz=100_000_000))
 
     def play(_):

@@ -138,7 +138,7 @@ def test_nuttcp(lab, tmp_path):
     "fault, says",
     [
         ("CORRUPTED", "the guest got 1 wrong octets over connection 0, the first one at 3"),
-        ("REFUSED", "connection 0: the guest refused the connection"),
+        ("REFUSED", "connection 0: the guest rejected the connection"),
         ("UNEVEN", "it was not steady: an eighth of the octets took"),
         ("MISCOUNT", "/proc/interrupts shows"),
     ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Addresses of the bench: the router's ports, and the tester's stations behind them (RFC 2544, C.2)."""
+"""Addresses of the bench: the router's ports, and the tester's stations at them (RFC 2544, C.2)."""
 
 from dataclasses import dataclass
 

@@ -72,7 +72,7 @@ class System:
 
 MEMORIES = {
     IDEAL: "a RAM that answers 8 cycles after each command",
-    DRAM: "the Versa's DDR3 behind LiteDRAM's controller",
+    DRAM: "the Versa's DDR3 with LiteDRAM's controller",
 }
 SPREADS = {
     COMMON: "all interrupts and polls at hart 0",

@@ -34,7 +34,7 @@ def test_restored_run_is_bit_identical(sim, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "mend, message",
+    "changed, message",
     [
         (lambda b: b[:-1], "is damaged"),
         (lambda b: b[:100], "is damaged"),
@@ -48,9 +48,9 @@ def test_restored_run_is_bit_identical(sim, tmp_path):
     ],
     ids=["truncated", "head-only", "short", "empty", "bit", "longer", "magic", "build", "format"],
 )
-def test_unusable_checkpoints_are_rejected(sim, tmp_path, mend, message):
+def test_unusable_checkpoints_are_rejected(sim, tmp_path, changed, message):
     sim(PROMPT, {"do": "save", "file": "c"})
-    damage(tmp_path / "c", mend)
+    damage(tmp_path / "c", changed)
     sim(restore="c", status=3)
     assert message in sim.errors and sim.errors.count("\n") == 1
     kept, refused, after = sim(PROMPT, {"do": "restore", "file": "c"}, {"do": "counters"})
