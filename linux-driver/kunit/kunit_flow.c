@@ -161,9 +161,11 @@ static struct flow_made *flow_begin(struct kunit *test, u8 protocol)
 	return made;
 }
 
+/* As nf_flow_rule_match() has it, without the key's bit in used_keys */
 static void flow_vlan_match(struct flow_made *made, u16 vid)
 {
-	FLOW_HAS(made, VLAN, vlan);
+	made->dissector.offset[FLOW_DISSECTOR_KEY_VLAN] =
+		offsetof(struct flow_key, vlan);
 	made->key.vlan.vlan_id = vid;
 	made->mask.vlan.vlan_id = VLAN_VID_MASK;
 	made->key.vlan.vlan_tpid = htons(ETH_P_8021Q);
@@ -236,6 +238,11 @@ static void flow_vlan(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry.kind, 0x0052);
 	KUNIT_EXPECT_EQ(test, entry.tag, 0x10ffe);
 	KUNIT_EXPECT_EQ(test, flow_entry(made, 0, &entry), -EOPNOTSUPP);
+
+	FLOW_HAS(made, VLAN, vlan);
+	KUNIT_ASSERT_EQ(test, flow_entry(made, MODERATO_FEATURES_VLAN, &entry),
+			0);
+	KUNIT_EXPECT_EQ(test, entry.kind, 0x0052);
 }
 
 static void flow_vlan_out(struct kunit *test)
@@ -438,6 +445,9 @@ static void flow_refused_vlans(struct kunit *test)
 	/* A tag stays, or there is none */
 	FLOW_REFUSED(flow_vlan_match(made, 5));
 	FLOW_REFUSED(flow_act(made, FLOW_ACTION_VLAN_POP));
+	FLOW_REFUSED(flow_vlan_match(made, 5);
+		     flow_act(made, FLOW_ACTION_VLAN_POP);
+		     flow_act(made, FLOW_ACTION_VLAN_POP));
 	FLOW_REFUSED(flow_vlan_match(made, 5);
 		     flow_act(made, FLOW_ACTION_VLAN_POP);
 		     made->mask.vlan.vlan_priority = 7);

@@ -68,13 +68,22 @@ struct moderato_flow_spec {
 
 /* Rules --------------------------------------------------------------------- */
 
+/* Linux' flow table sets the key's offset, but not its bit in used_keys (seen in
+ * Linux 6.12)
+ */
+static inline bool moderato_flow_has_vlan(const struct flow_rule *rule)
+{
+	return flow_rule_match_key(rule, FLOW_DISSECTOR_KEY_VLAN) ||
+	       rule->match.dissector->offset[FLOW_DISSECTOR_KEY_VLAN];
+}
+
 static inline int moderato_flow_vlan(const struct flow_rule *rule, u32 features,
 				     struct moderato_flow_spec *spec,
 				     struct netlink_ext_ack *extack)
 {
 	struct flow_match_vlan vlan;
 
-	if (!flow_rule_match_key(rule, FLOW_DISSECTOR_KEY_VLAN))
+	if (!moderato_flow_has_vlan(rule))
 		return 0;
 
 	flow_rule_match_vlan(rule, &vlan);

@@ -176,6 +176,12 @@ BROKEN = [
     ("moderato_flow.h", "transport = addresses;", "transport = 0;", "flow_nat"),
     ("moderato_flow.h", "htons(0x0100)", "htons(0x0001)", "flow_plain"),
     ("moderato_flow.h", "popped != spec->tagged", "0", "flow_refused_vlans"),
+    (
+        "moderato_flow.h",
+        "dissector->offset[FLOW_DISSECTOR_KEY_VLAN]",
+        "dissector->used_keys & 0",
+        "flow_vlan",
+    ),
     ("moderato_flow.h", "|| spec->tag ||", "||", "flow_vlan_out"),
     ("moderato_flow.h", "used & ~known", "0", "flow_refused_matches"),
     ("moderato_flow.h", "tcp.mask->flags & ~seen", "0", "flow_refused_matches"),

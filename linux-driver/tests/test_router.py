@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A home router on the simulated SoC. The MACs forward flows whose addresses Linux translates, and scapy
-computes the expected frames. Flows of VLAN interfaces stay in software, because this hardware has no
-option for tags; so do flows of bridge ports.
+computes the expected frames. Flows of bridge ports stay in software. So do flows of VLAN interfaces,
+except with MACs that have the option `vlan`.
 """
 
 import pytest
@@ -11,9 +11,10 @@ from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Raw
 
 from moderato.sim.lab.run import state
-from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.machine import KERNELS, around, machine
 from moderato.sim.lab.run.system import System
 from moderato.sim.lab.run.variants import FLOWS
+from moderato.sim.sim_soc import SimConfig, soc_verilog
 from moderato.soc.linux import kernel
 
 pytestmark = pytest.mark.slow
@@ -24,11 +25,12 @@ INSIDE, OUTSIDE = "198.18.0.5", "198.19.0.2"
 OWN, OWN_INSIDE = "198.19.0.1", "198.18.0.1"  # the guest's, at eth1 and eth0
 PORT, SERVER = 7, 9
 LENGTHS = (0, 1, 18, 19, 100, 1459, 1460)
+ROUTER = System(nic=FLOWS, kernel=kernel.Choice("router"))
 
 
 @pytest.fixture
 def guest():
-    m = machine(system=System(nic=FLOWS, kernel=kernel.Choice("router")))
+    m = machine(system=ROUTER)
     with state.loaded(m, True).open() as session:
         session.check(f"ip neigh replace {INSIDE} lladdr {TESTER.format(0)} nud permanent dev eth0")
         yield session
@@ -175,3 +177,52 @@ def test_bridged_flows_stay_in_software(guest, tmp_path):
     guest.check("flowtable --off; flowtable --offload eth0 eth1")
     forwarded()
     assert forwarded() == [1, 1]
+
+
+@pytest.fixture
+def guest_with_tags():
+    """The same router, with MACs that have all options."""
+    config = SimConfig(offloads=True, flows=True, ram_bytes=KERNELS["router"].ram_bytes)
+    with state.loaded(around(soc_verilog(config), system=ROUTER), True).open() as session:
+        yield session
+        assert complaints(session) == []
+
+
+def add_vlan(guest, below: str):
+    """Let VLAN 5 of an interface replace eth0 as the way to INSIDE."""
+    guest.check(
+        f"ip addr flush dev eth0; ip link add link {below} name {below}.5 type vlan id 5; "
+        f"ip link set {below}.5 up; ip addr add {OWN_INSIDE}/24 dev {below}.5; "
+        f"ip neigh replace {INSIDE} lladdr {TESTER.format(0)} nud permanent dev {below}.5; "
+        "flowtable --offload eth0 eth1"
+    )
+
+
+def tagged_both_ways(guest, tmp_path):
+    """Check that a datagram each way of one flow leaves, with a tag at eth0 only."""
+    going, coming = UDP(sport=PORT, dport=SERVER), UDP(sport=SERVER, dport=PORT)
+    arriving = Ether(dst=GUEST.format(0), src=TESTER.format(0)) / Dot1Q(vlan=5) / out(going)
+    assert replay(guest, tmp_path, [arriving])[1] == [leaves(out(going, ttl=8), 1)]
+    sent = replay(guest, tmp_path, [arrives(back(coming, to=INSIDE), 1)], port=1)
+    answer = back(coming, ttl=8, to=INSIDE)
+    expected = bytes(Ether(dst=TESTER.format(0), src=GUEST.format(0)) / Dot1Q(vlan=5) / answer)
+    assert [frame[: len(expected)] for frame in sent[0]] == [expected]
+
+
+def test_vlan_flows_enter_hardware_with_tags(guest_with_tags, tmp_path):
+    add_vlan(guest_with_tags, "eth0")
+    for _ in range(2):
+        tagged_both_ways(guest_with_tags, tmp_path)
+    assert entries(guest_with_tags) == [1, 1]
+    before = by_hardware(guest_with_tags)
+    tagged_both_ways(guest_with_tags, tmp_path)
+    assert by_hardware(guest_with_tags) == [frames + 1 for frames in before]
+
+
+def test_flows_of_a_vlan_on_a_bridge_stay_in_software(guest_with_tags, tmp_path):
+    """Linux offers them as flows of the bridge's port, which has no such VLAN interface."""
+    guest_with_tags.check("ip link add br0 type bridge; ip link set br0 up; ip link set eth0 master br0")
+    add_vlan(guest_with_tags, "br0")
+    for _ in range(3):
+        tagged_both_ways(guest_with_tags, tmp_path)
+    assert entries(guest_with_tags) == [0, 0] and by_hardware(guest_with_tags) == [0, 0]
