@@ -217,6 +217,8 @@ def test_vlan_flows_enter_hardware_with_tags(guest_with_tags, tmp_path):
     before = by_hardware(guest_with_tags)
     tagged_both_ways(guest_with_tags, tmp_path)
     assert by_hardware(guest_with_tags) == [frames + 1 for frames in before]
+    guest_with_tags.check("ip link set eth0.5 down")
+    assert entries(guest_with_tags) == [0, 0]
 
 
 def test_flows_of_a_vlan_on_a_bridge_stay_in_software(guest_with_tags, tmp_path):
