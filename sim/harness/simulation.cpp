@@ -244,6 +244,12 @@ void Simulation::begin_wave(const WavePlan& plan) {
         throw Error("from: cycle " + std::to_string(plan.from) + " has passed; this is cycle " +
                     std::to_string(cycle_));
     if (plan.until < plan.from) throw Error("until: is before the first cycle");
+    uint64_t shown = plan.from;  // the last cycle known to be shown
+    for (const auto& [first, last] : plan.gaps) {
+        if (first <= shown || last < first || last >= plan.until)
+            throw Error("gaps: are ranges in order, with a shown cycle before, between and after them");
+        shown = last + 1;
+    }
     wave_ = std::make_unique<Wave>(plan, *model_.pads().contextp());
     wave_due_ = wave_->from();
     shown_ = 0;
@@ -251,9 +257,9 @@ void Simulation::begin_wave(const WavePlan& plan) {
 
 void Simulation::show_wave() {
     model_.mark_changed();
-    const bool more = wave_->show(cycle_);
+    wave_due_ = wave_->show(cycle_);
     ++shown_;
-    if (!more) end_wave();
+    if (wave_due_ == kNever) end_wave();
 }
 
 uint64_t Simulation::end_wave() {

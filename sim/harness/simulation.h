@@ -109,7 +109,7 @@ private:
     Counters at_window_begin_, at_window_end_;
     Model::Uses at_profile_start_{};
     std::unique_ptr<Wave> wave_;
-    uint64_t wave_due_ = kNever;  // the first cycle to show; in the past: a wave is in progress
+    uint64_t wave_due_ = kNever;  // the next cycle to show
     uint64_t shown_ = 0;  // cycles of the latest wave
 
     uint64_t cycle_ = 0;

@@ -112,12 +112,14 @@ void Wave::advance() {
     }
 }
 
-bool Wave::show(uint64_t cycle) {
+uint64_t Wave::show(uint64_t cycle) {
     cycle_ = cycle;
     time_ = picoseconds(cycle);
     advance();
     file_.dump(time_);
-    return cycle < plan_.until;
+    if (cycle >= plan_.until) return kNever;
+    if (gap_ == plan_.gaps.size() || cycle + 1 < plan_.gaps[gap_].first) return cycle + 1;
+    return plan_.gaps[gap_++].second + 1;
 }
 
 void Wave::close() {

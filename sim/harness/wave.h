@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "error.h"
+#include "tester/line.h"
 
 #include "verilated.h"
 #if VM_TRACE
@@ -19,6 +21,7 @@ struct WavePlan {
     std::string file, texts;  // paths; texts may be empty
     uint64_t from, until;  // cycles, both inclusive
     std::vector<std::string> signals;  // full names; none: all
+    std::vector<std::pair<uint64_t, uint64_t>> gaps;  // cycles between them that are not shown, in order
 };
 
 #if VM_TRACE
@@ -31,8 +34,8 @@ public:
     Wave& operator=(const Wave&) = delete;
 
     uint64_t from() const { return plan_.from; }
-    // Records a cycle. False: it was the last one.
-    bool show(uint64_t cycle);
+    // Shows a cycle. Returns the next one to show: kNever after the last one.
+    uint64_t show(uint64_t cycle);
     // Ends the file. Raises an Error if it is not complete.
     void close();
 
@@ -47,6 +50,7 @@ private:
     };
     WavePlan plan_;
     std::vector<Text> texts_;
+    size_t gap_ = 0;  // the next one
     uint64_t cycle_ = 0, time_ = 0;
     uint32_t code_ = 0;  // of the cycle; the texts have the following codes
     VerilatedFstC file_;
@@ -66,7 +70,7 @@ struct Wave {
         throw Error("this simulator was made without signals to show; sim/harness/traced.py makes one with them");
     }
     uint64_t from() const { return 0; }
-    bool show(uint64_t) { return false; }
+    uint64_t show(uint64_t) { return kNever; }
     void close() {}
 };
 

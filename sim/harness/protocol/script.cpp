@@ -273,8 +273,10 @@ void Script::do_wave(const Json& command, Json& reply) {
                      command.contains("texts") ? text(command, "texts") : "",
                      natural(command, "from"),
                      natural(command, "until"),
+                     {},
                      {}};
     plan.signals = command.value("signals", plan.signals);
+    plan.gaps = command.value("gaps", plan.gaps);
     simulation_.begin_wave(plan);
 }
 

@@ -98,7 +98,24 @@ def test_sleeping_cycles_are_in_the_wave(traced_sim, tmp_path):
     assert value(tmp_path / "wave.fst", COUNTER, 2_000_100) == first + 100
 
 
-def test_file_is_complete_when_a_signal_ends_the_simulator(traced_binary, rom, tmp_path):
+def test_leaves_out_gaps(traced_sim, tmp_path):
+    gaps = [[1_000_005, 1_000_007], [1_000_010, 2_999_999]]
+    *_, stopped = traced_sim(
+        PROMPT,
+        wave(1_000_000, 3_000_010, signals=[COUNTER], gaps=gaps),
+        {"do": "run", "cycles": 4_000_000},
+        {"do": "wave", "stop": True},
+    )
+    shown = [value for _, value in pywellen.Waveform(str(tmp_path / "wave.fst"))["derived.cycle"].signal]
+    assert shown == [
+        *range(1_000_000, 1_000_005),
+        *range(1_000_008, 1_000_010),
+        *range(3_000_000, 3_000_011),
+    ]
+    assert stopped["cycles"] == len(shown)
+
+
+def test_is_whole_when_a_signal_ends_the_simulator(traced_binary, rom, tmp_path):
     process = subprocess.Popen(
         [traced_binary, "--load", rom, "--script", "-"],
         stdin=subprocess.PIPE,
@@ -123,6 +140,10 @@ def test_file_is_complete_when_a_signal_ends_the_simulator(traced_binary, rom, t
     [
         ([wave(10, 20, file="none/wave.fst")], "No such file or directory; check the path"),
         ([wave(10, 9)], "until: is before the first cycle"),
+        ([wave(10, 90, gaps=[[10, 12]])], "gaps: are ranges in order"),
+        ([wave(10, 90, gaps=[[11, 12], [13, 14]])], "gaps: are ranges in order"),
+        ([wave(10, 90, gaps=[[15, 12]])], "gaps: are ranges in order"),
+        ([wave(10, 90, gaps=[[15, 90]])], "gaps: are ranges in order"),
         ([{"do": "run", "cycles": 10}, wave(10, 20)], "cycle 10 has passed; this is cycle 10"),
         ([wave(10, 20), wave(30, 40)], "a wave is being made already; end it first"),
         ([wave(10, 20, file="/dev/full"), {"do": "run", "cycles": 30}], "; free some space"),
