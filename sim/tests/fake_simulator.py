@@ -61,7 +61,8 @@ class Guest:
         self.cycle, self.printed = 0, "MODERATO-BOOTED\r\n# "
         self.events = [dict.fromkeys(EVENTS, 0) for _ in range(2)]
         self.reset, self.request = False, None
-        self.set = {}  # by ethtool's option that prints it, and interface
+        self.happened = []  # rows of a timeline
+        self.set = {}  # by ethtool's option that shows it, and interface
 
     def type(self, text: str):
         self.reset |= "ip -batch" in text and not setting("STARVED")
@@ -281,7 +282,10 @@ class Guest:
     def profile(self, request: dict):
         """A third of the cycles each in a system call, in a softirq, and idle."""
         if "symbols" in request:
-            self.calls = request.get("calls")
+            self.calls, self.timeline = request.get("calls"), request.get("timeline")
+            return
+        if self.timeline:
+            Path(self.timeline).write_text("".join(f"{row}\n" for row in self.happened))
             return
         window = self.talked_window
         third = (window["end_cycle"] - window["start_cycle"]) // 3
@@ -334,6 +338,7 @@ class Guest:
             with open(octets(each), "wb") as file:
                 file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1))
         start, self.cycle = self.cycle, self.cycle + 3_000_000
+        self.happened.append(f"{start + 500} ! 0 rx_completed")
         return {"start_cycle": start, "end_cycle": self.cycle, "quiet": True, "ports": ports}
 
     def live(self, request: dict) -> dict:
@@ -375,6 +380,10 @@ class Guest:
                 )
         if "replay" in request:
             report["difference"] = os.environ.get("FAKE_DIFFERENCE")
+        self.happened.append(f"{start + 500} ! 0 rx_completed")
+        if "capture" in request:  # without frames
+            with open(octets(request["capture"]), "wb") as file:
+                file.write(struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28))
         unread = [name for name in os.environ.get("FAKE_UNREAD", "").split(",") if name]
         written = [name for name in ("record", "capture") if name in {*request} - {*unread}]
         return (
@@ -472,7 +481,8 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         reply = {"do": request["do"], "ok": True, "wall_seconds": 0.1, "cpu_seconds": 0.1}
-        guest.cycle += 1000
+        if request["do"] not in ("profile", "wave") and request.get("cycles") != 0:
+            guest.cycle += 1000
         match request["do"]:
             case "send":
                 guest.type(octets(request["text"]).decode(errors="replace"))
@@ -532,6 +542,8 @@ def main():
                 reply |= guest.live(request)
             case "profile":
                 guest.profile(request)
+            case "wave" if "stop" not in request:
+                Path(request["file"]).write_text(json.dumps(request))
             case "run":
                 guest.cycle += request["cycles"]
             case "status":

@@ -112,6 +112,13 @@ REJECTED = [
     ("wave --variant napi --output {tmp}/w.fst --at rx-interupt", "rx-interrupt?"),
     ("wave --variant napi --output {tmp}/w.fst --at drop:2", "0 and 1"),
     ("wave --variant napi --output {tmp}/w.fst --at function", "function:moderato_napi_poll"),
+    ("wave --variant napi --output {tmp}/w.fst --at csr-write:RX_DORBELL", "near it: RX_DOORBELL"),
+    ("wave --variant napi --output {tmp}/w.fst --at csr-read:STATUS:2", "0 and 1"),
+    ("wave --variant napi --output {tmp}/w.fst --at csr-write:RX_FRAMES=x", "whole number"),
+    ("wave --variant napi --output {tmp}/w.fst --at rx-descriptor:0", "rx-descriptor:PORT:INDEX"),
+    ("wave --variant napi --output {tmp}/w.fst --at tx-descriptor:0:65536", "0 to 65535"),
+    ("wave --variant napi --output {tmp}/w.fst --at value:cpu0_wfi", "value:SIGNAL=NUMBER"),
+    ("wave --variant napi --output {tmp}/w.fst --at drop:0=1", "drop[:PORT]"),
     ("wave --variant napi --output {tmp}/w.fst --nth 0", "is 1"),
     ("wave --variant napi --output {tmp}/w.fst --after 1000000000", "100000000"),
     # options that exclude each other
@@ -121,6 +128,16 @@ REJECTED = [
     ("wave --variant napi --output {tmp}/w.fst --from 5 --after 5", "--cycles"),
     ("wave --variant napi --output {tmp}/w.fst --cycles 5", "--from"),
     ("wave --variant napi --output {tmp}/w.fst -c ls --load 5", "--load"),
+    ("wave --variant napi --output {tmp}/w.fst --every 2 --after 60000000", "2 such windows"),
+    ("wave --variant napi --output {tmp}/w.fst --rewrite", "--replay"),
+    ("wave --variant napi --output {tmp}/w.fst --replay {tmp}/file --load 5", "--load"),
+    ("wave --variant napi --output {tmp}/w.fst --replay {tmp}/file -c ls", "-c"),
+    ("wave --output {tmp}/w.fst --replay {tmp}/file", "--variant"),
+    ("wave --output {tmp}/w.fst --replay {tmp}/session --variant napi", "--variant"),
+    ("wave --output {tmp}/w.fst --replay {tmp}/session --harts 2", "--harts"),
+    ("wave --output {tmp}/w.fst --replay {tmp}/session --replay {tmp}/file", "leave some out"),
+    ("wave --variant napi --output {tmp}/w.fst --replay {tmp}/long.pcap", "--yes"),
+    ("wave --variant napi --output {tmp}/w.fst --replay {tmp}/empty.pcap", "no frames"),
     ("forward --spread pinned", "--harts 2"),
     ("forward --harts 2 --spread ipi", "original, tx-128, tx-off"),
     ("rfc2544 --harts 2 --spread ipi --nic liteeth", "--spread"),
@@ -179,6 +196,7 @@ def test_wrong_command(words, says, tmp_path, capsys):
     (tmp_path / "link").symlink_to("file")
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "session").write_bytes(b"ModeLive")
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     (tmp_path / "folder").mkdir()
     (tmp_path / "two.1").mkdir()

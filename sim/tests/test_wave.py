@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Triggers, texts, rooms and viewers' files of a wave; sim/tests/test_wave_system.py makes one."""
 
+import dataclasses
+import json
+import struct
 from pathlib import Path
 
 import pytest
 
 from moderato.gateware.registers.table import EVENTS
+from moderato.sim.lab import cli
+from moderato.sim.lab.captures import pcap
 from moderato.sim.lab.explain.timeline import Frame
+from moderato.sim.lab.live import live
+from moderato.sim.lab.run import console
 from moderato.sim.lab.show.errors import UsageError
-from moderato.sim.lab.wave import moments, signals, viewers
-from moderato.sim.lab.wave.triggers import DROP, KINDS
-from moderato.sim.lab.wave.wave import Request, Window, window
+from moderato.sim.lab.wave import accesses, moments, signals, viewers, wave, wires
+from moderato.sim.lab.wave.triggers import BAD, DROP, FUNCTION, KINDS, Trigger, parse
+from moderato.sim.lab.wave.wave import Request, Window, gaps, numbers, windows
 
 HAPPENED = moments.Happened(
     100,
@@ -26,12 +33,15 @@ HAPPENED = moments.Happened(
         "port0-in": [Frame(150, 250, 64, "0:0"), Frame(260, 360, 64, "0:1")],
         "port1-out": [Frame(500, 600, 64, "0:0")],
     },
+    [(500, "1")],
 )
+MOMENTS = [*HAPPENED.moments()]
 
 
 def test_each_event_of_a_mac_is_a_trigger():
-    ways = {"frame-in", "frame-out", DROP}
-    assert {kind for kind in KINDS if kind not in ways} == {name.replace("_", "-") for name in EVENTS}
+    ways = {"frame-in", "frame-out", BAD, DROP, FUNCTION}
+    events = {name for name, kind in KINDS.items() if not kind.shown and name not in ways}
+    assert events == {name.replace("_", "-") for name in EVENTS}
 
 
 @pytest.mark.parametrize(
@@ -43,25 +53,31 @@ def test_each_event_of_a_mac_is_a_trigger():
         ("drop:1", 1, 400),
         ("frame-in:0", 2, 260),
         ("frame-out:1", 1, 500),
+        ("frame-bad", 1, 500),
         ("function:poll", 1, 350),
         ("function:poll", 2, 352),
     ],
 )
 def test_finds_the_cycle_of_a_trigger(trigger, number, cycle):
-    assert moments.find(HAPPENED, trigger, number) == cycle
+    assert moments.find(MOMENTS, parse(trigger), number) == [cycle]
+
+
+def test_finds_as_many_times_as_there_are():
+    assert moments.find(MOMENTS, parse("rx-completed"), count=2) == [300, 301]
+    assert moments.find(MOMENTS, parse("rx-completed"), 2, 5) == [301]
 
 
 @pytest.mark.parametrize(
     ("trigger", "number", "says"),
     [
-        ("drop:0", 1, "0 times in this run, not 1; others come: drop:1 1, frame-in:0 2"),
+        ("drop:0", 1, "0 times in this run, not 1; others come: drop:1 1, frame-bad:1 1, frame-in:0 2"),
         ("frame-in:0", 3, "2 times in this run, not 3"),
         ("function:pol", 1, "functions near that name: poll"),
     ],
 )
 def test_missing_trigger_lists_existing_ones(trigger, number, says):
     with pytest.raises(UsageError, match=says):
-        moments.find(HAPPENED, trigger, number)
+        moments.find(MOMENTS, parse(trigger), number)
 
 
 def test_texts_of_each_cycle():
@@ -82,27 +98,240 @@ def test_texts_of_each_cycle():
     ]
 
 
-def wanted(**fields):
-    return Request("napi", 64, 100, 32, Path("w.fst"), **fields)
+def wanted(trigger="frame-in", **fields):
+    return Request("napi", 64, 100, 32, Path("w.fst"), trigger=parse(trigger), **fields)
 
 
 @pytest.mark.parametrize(
     ("fields", "shown"),
     [
-        ({"trigger": "frame-in", "before": 10, "after": 20}, Window(140, 170, 150)),
-        ({"trigger": "frame-in", "before": 500, "after": 5000}, Window(100, 999, 150)),
-        ({"begin": 200, "cycles": 100}, Window(200, 299, 200)),
-        ({"begin": 950, "cycles": 100}, Window(950, 999, 950)),
+        ({"before": 10, "after": 20}, [Window(140, 170, 150)]),
+        ({"before": 500, "after": 5000}, [Window(100, 999, 150)]),
+        (
+            {"before": 10, "after": 20, "every": 3},
+            [Window(140, 170, 150), Window(250, 280, 260)],
+        ),
+        ({"begin": 200, "cycles": 100}, [Window(200, 299, 200)]),
+        ({"begin": 950, "cycles": 100}, [Window(950, 999, 950)]),
     ],
 )
-def test_window_is_limited_to_the_trial(fields, shown):
-    assert window(wanted(**fields), HAPPENED) == shown
+def test_window_ends_where_the_trial_ends(fields, shown):
+    assert windows(wanted(**fields), HAPPENED, MOMENTS) == shown
+
+
+def test_gap_begins_one_cycle_after_a_window():
+    """In this cycle the number of the window ends."""
+    shown = [Window(10, 20, 15), Window(18, 28, 23), Window(30, 40, 35), Window(50, 60, 55)]
+    assert gaps(shown) == [(42, 49)]
+    assert [*numbers(shown)] == [
+        (10, "1"),
+        (18, "2"),
+        (29, ""),
+        (30, "3"),
+        (41, ""),
+        (50, "4"),
+        (61, ""),
+    ]
 
 
 @pytest.mark.parametrize("begin", [99, 1000])
 def test_window_beyond_the_trial_is_rejected(begin):
     with pytest.raises(UsageError, match=f"--from {begin}: this run is from cycle 100 to 999"):
-        window(wanted(begin=begin, cycles=10), HAPPENED)
+        windows(wanted(begin=begin, cycles=10), HAPPENED, MOMENTS)
+
+
+# Accesses, descriptors, values --------------------------------------------------------------------
+
+BUS = {
+    "moderatomac0_registerfile0_bus_ack": [(0, 0), (10, 1), (11, 0), (20, 1), (21, 0), (30, 1), (31, 0)],
+    "moderatomac0_registerfile0_bus_we": [(0, 0), (9, 1), (15, 0), (25, 1)],
+    "moderatomac0_registerfile0_bus_adr": [
+        (0, 0),
+        (9, 0x108 // 4),
+        (15, 0x100014 // 4),
+        (25, 0x110 // 4),
+    ],
+    "moderatomac0_registerfile0_bus_sel": [(0, 15), (25, 3)],
+    "moderatomac0_registerfile0_bus_dat_w": [(0, 7)],
+    "moderatomac0_registerfile0_bus_dat_r": [(0, 0), (20, 3)],
+}
+
+
+@pytest.mark.parametrize(
+    ("trigger", "rows", "found"),
+    [
+        ("csr-write:RX_DOORBELL", BUS, [(10, "csr-write:RX_DOORBELL:0=7")]),  # not the one of two octets
+        ("csr-read:STATUS", BUS, [(20, "csr-read:STATUS:0=3")]),
+        (
+            "rx-descriptor:1:65535",
+            {"moderatomac1_registerfile1_reg_rx1_completed": [(0, 65534), (50, 0), (60, 1), (70, 0)]},
+            [(49, "65534:1"), (49, "65535:1"), (59, "0:1")],
+        ),
+        ("value:cpu0_wfi=1", {"cpu0_wfi": [(0, 1), (5, 0), (9, 1)]}, [(5, "=0"), (9, "=1")]),
+    ],
+)
+def test_signals_show_moments(trigger, rows, found):
+    made = [*accesses.moments(parse(trigger), rows)]
+    assert [each.cycle for each in made] == [cycle for cycle, _ in found]
+    for each, (_, words) in zip(made, found):
+        assert str(Trigger(each.kind, each.words, each.value)).endswith(words)
+
+
+def test_register_that_is_not_accessed_says_which_ones_are():
+    made = [*accesses.moments(parse("csr-write:CTRL"), BUS)]
+    with pytest.raises(UsageError, match="others come: csr-write:RX_DOORBELL:0 1, drop"):
+        moments.find([*MOMENTS, *made], parse("csr-write:CTRL"))
+    with pytest.raises(UsageError, match="others come: csr-write:RX_DOORBELL:0=7 1, drop"):
+        moments.find([*MOMENTS, *made], parse("csr-write:RX_DOORBELL=8"))
+
+
+# Wires --------------------------------------------------------------------------------------------
+
+
+def packet(payload: bytes, ttl: int = 64) -> bytes:
+    """An Ethernet frame with a UDP packet."""
+    content = struct.pack("!4H", 9, 9, 8 + len(payload), 0) + payload
+    header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(content), 0, 0, ttl, 17, 0, b"from", b"to..")
+    total = sum(struct.unpack("!10H", header))
+    checksum = ~(total + (total >> 16)) & 0xFFFF
+    return (
+        bytes(12) + b"\x08\0" + header[:10] + struct.pack("!H", checksum) + header[12:] + content
+    ).ljust(60, b"\0")
+
+
+def numbered(number: int, end: bytes = b"") -> bytes:
+    """The payload of a tester's frame."""
+    return b"Mode" + struct.pack("!HI", 0, number) + end.ljust(8)
+
+
+def test_frames_keep_their_names():
+    """Those of a host are numbered where they enter, and a router changes them."""
+    captured = {
+        "port0-in": [(1000, packet(b"a")), (9000, packet(b"b")), (18000, packet(numbered(7)))],
+        "port1-out": [
+            (20000, packet(b"b", 63)),
+            (30000, packet(b"c", 63)),
+            (40000, packet(numbered(7), 63)),
+        ],
+    }
+    named = wires.frames(captured, 80)
+    assert [each.name for each in named["port0-in"]] == ["0#0", "0#1", "0:7"]
+    assert [each.name for each in named["port1-out"]] == ["0#1", "another frame", "0:7"]
+    assert named["port0-in"][0].begin == 1000 - 8 * 80
+
+
+@pytest.mark.parametrize(
+    ("left", "in_order", "bad"),
+    [
+        ([(0, b""), (1, b"")], True, []),
+        ([(1, b""), (0, b"")], True, [1]),  # late
+        ([(1, b""), (0, b"")], False, []),
+        ([(0, b""), (0, b"")], False, [1]),  # twice
+        ([(0, b"x"), (1, b"")], True, [0]),  # changed
+        ([(0, b""), (2, b"")], True, [1]),  # did not enter
+    ],
+)
+def test_bad_frames_are_found(left, in_order, bad):
+    captured = {
+        "port0-in": [(number * 9000, packet(numbered(number))) for number in range(2)],
+        "port1-out": [
+            (20_000 + place * 9000, packet(numbered(*each), 63)) for place, each in enumerate(left)
+        ],
+    }
+    named = wires.frames(captured, 80)
+    begins = [each.begin for each in named["port1-out"]]
+    assert [*wires.bad(captured, named, in_order)] == [(begins[place], "1") for place in bad]
+
+
+# Replays, with the pretended machine --------------------------------------------------------------
+
+
+@pytest.fixture
+def lab(machine, tmp_path, monkeypatch):
+    """lab(words) → what the simulator was asked to show."""
+    (tmp_path / "busybox").write_text("busybox")
+    monkeypatch.setattr(console.userspace, "busybox", lambda console: tmp_path / "busybox")
+    monkeypatch.setattr(wave, "machine", lambda *_: machine)
+    monkeypatch.setattr(wave, "traced", lambda of: of)
+    monkeypatch.setattr(wave.signals, "of_simulator", lambda _: SIGNALS)
+    monkeypatch.setattr(wave.symbols, "of_guest", lambda _: [])
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        assert cli.main(["wave", *words, "--output", "w.fst"]) == 0
+        return json.loads((tmp_path / "w.fst").read_text())
+
+    return run
+
+
+def test_capture_is_played(lab, tmp_path):
+    pcap.write(tmp_path / "in.pcap", [pcap.Frame(5, packet(b"a")), pcap.Frame(50, packet(b"b"))])
+    words = ["--variant", "napi", "--replay", "in.pcap", "--before", "100", "--after", "100"]
+    first = lab(*words)  # frame-in:0
+    assert lab(*words, "--nth", "2")["from"] == first["from"] + 84 * 8  # not before the first one's end
+    both = lab(*words, "--every", "5")
+    assert both["until"] - both["from"] == 84 * 8 + 200
+    assert both["gaps"] == [[both["from"] + 202, both["until"] - 201]]
+    assert lab(*words, "--at", "rx-completed")["until"] > first["until"]
+
+
+def made_up(*records, about, start=7) -> bytes:
+    """A recording; records: (cycle, kind, octets)."""
+    head = json.dumps(about).encode()
+    return (
+        struct.pack("<8sII", b"ModeLive", 1, len(head))
+        + head
+        + struct.pack("<Q", start)
+        + b"".join(
+            struct.pack("<QHHI", cycle, kind, 0, len(octets)) + octets for cycle, kind, octets in records
+        )
+    )
+
+
+def record(path, machine, conditions=None):
+    """A session of a million cycles, without input."""
+    state = live.serving(machine, "napi")
+    start = state.cycle() + 1
+    about = live.about(live.Request("napi"), state)
+    about["conditions"] |= conditions or {}
+    end = {"end_cycle": start + 1_000_000}
+    path.write_bytes(made_up((start + 1_000_000, 4, json.dumps(end).encode()), about=about, start=start))
+    return start
+
+
+def test_recording_is_played_no_further_than_needed(lab, machine, tmp_path, capsys):
+    start = record(tmp_path / "session", machine)
+    shown = lab("--replay", "session", "--from", str(start + 5000), "--cycles", "100")
+    assert (shown["from"], shown["until"]) == (start + 5000, start + 5099)
+    shown = lab("--replay", "session", "--at", "rx-completed", "--before", "10", "--after", "20")
+    assert shown["until"] - shown["from"] == 30
+    assert f"of {tmp_path}/session, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "conditions", "says"),
+    [
+        ("--from 5", {}, "is from cycle"),
+        ("", {"machine": "other", "version": "1234567"}, "was recorded by 1234567, on another machine"),
+        ("", {"box": 0}, "is of two"),
+    ],
+)
+def test_recording_that_cannot_be_shown(lab, machine, tmp_path, capsys, words, conditions, says):
+    record(tmp_path / "session", machine, conditions)
+    if "box" in conditions:
+        for number, name in enumerate(("session", "session.1")):
+            (tmp_path / name).write_bytes(made_up((20, 4, b"{}"), about={"box": number}))
+    assert cli.main(f"wave --replay session {words} --output w.fst".split()) in (1, 2)
+    *_, last = capsys.readouterr().err.splitlines()
+    assert says in last and not (tmp_path / "w.fst").exists()
+
+
+def test_replay_that_differs_has_no_wave(lab, machine, tmp_path, monkeypatch, capsys):
+    record(tmp_path / "session", machine)
+    monkeypatch.setenv("FAKE_DIFFERENCE", "a frame of port 1")
+    assert cli.main("wave --replay session --output w.fst".split()) == 1
+    assert "the replay differs from its recording: a frame of port 1" in capsys.readouterr().err
+    assert not (tmp_path / "w.fst").exists()
 
 
 # Signals ------------------------------------------------------------------------------------------
@@ -171,6 +400,13 @@ def test_chooses_by_rooms_and_by_names():
     )
 
 
+def test_signal_that_is_none_says_what_is_near():
+    with pytest.raises(UsageError, match="cpu0_trace_p is not a signal; near it: cpu0_trace_pc"):
+        accesses.watched(parse("value:cpu0_trace_p=1"), SIGNALS)
+    (found,) = accesses.watched(parse("value:cpu0_trace_pc=1"), SIGNALS)
+    assert found.name == "cpu0_trace_pc"
+
+
 @pytest.mark.parametrize(
     ("scopes", "globs", "says"),
     [
@@ -191,7 +427,7 @@ VIEW = viewers.View(
     signals.in_rooms([(signals.SOC + "eth0_rx_valid", 1), (signals.SOC + "cpu0_trace_pc", 32)]),
     1_000_000,
     9_000_000,
-    2_000_000,
+    [2_000_000],
 )
 
 
@@ -203,6 +439,11 @@ def test_gtkwave_file_has_groups_formats_and_the_marker():
     assert lines[lines.index("-mac0.wire") + 1 :][:2] == ["@28", "TOP.top.soc.eth0_rx_valid"]
     assert lines[lines.index("-cpu0") + 1 :][:2] == ["@22", "TOP.top.soc.cpu0_trace_pc[31:0]"]
     assert lines.count("@800200") == lines.count("@1000200") == 3
+
+
+def test_gtkwave_file_names_the_markers_of_several_windows():
+    several = dataclasses.replace(VIEW, markers=[2_000_000, 3_000_000])
+    assert "2000000 2000000 3000000 -1 -1" in viewers.gtkwave(several)
 
 
 def test_surfer_file_has_the_same():

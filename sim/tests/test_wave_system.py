@@ -140,7 +140,7 @@ def test_ctrl_c_leaves_the_cycles_so_far(tmp_path, monkeypatch, capsys):
 
     def stopped(jobs, what):
         results = run_all(jobs, what)
-        if jobs[0][0] == wave.SECOND_PASS:
+        if jobs[0][0] == wave.LAST_PASS:
             raise KeyboardInterrupt
         return results
 

@@ -4,6 +4,7 @@
 import io
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 from pcapng import FileScanner
 from pcapng.blocks import (
@@ -76,6 +77,17 @@ def records(content: bytes) -> Iterator[Record]:
             raise _damaged(reason(error)) from error
     if end < len(content):
         raise truncated(len(content)) if stream.tell() == len(content) else _damaged("too short")
+
+
+def sides(file: Path) -> Iterator[tuple[int, bool, int, bytes]]:
+    """Of each frame in a capture of our own: interface, whether the guest received it, nanoseconds,
+    octets without FCS."""
+    with file.open("rb") as stream:
+        for block in Scanner(stream):
+            if isinstance(block, EnhancedPacket):
+                inbound = block.options["epb_flags"].inout == "inbound"
+                octets = block.packet_data
+                yield block.interface_id, inbound, _nanoseconds(block, block.interface), octets
 
 
 def _damaged(why: str) -> Unusable:

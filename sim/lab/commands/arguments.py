@@ -2,12 +2,14 @@
 """Values of the command line: converts words to checked values, or raises a UsageError."""
 
 import argparse
+import dataclasses
 import difflib
 import re
 import shlex
 from collections.abc import Collection
 
 from moderato.boards import BOARDS
+from moderato.gateware.registers.table import INDEX_BITS, registers
 from moderato.sim.limits import MAX_CONNECTIONS, MAX_STREAMS, MAX_WINDOW, MIN_WINDOW
 
 from ..run.ethtool import OTHERS, SHOWN_BY
@@ -16,8 +18,7 @@ from ..run.variants import ALL, INTERFACES, KNOWN, VARIANTS
 from ..strategies.settings import VARIANTS as STRATEGIES
 from ..strategies.situations import SITUATIONS
 from ..tcp.transfer import DIRECTIONS, FAULTS, FEATURES
-from ..wave.triggers import FUNCTION
-from ..wave.triggers import KINDS as TRIGGERS
+from ..wave import triggers
 
 STUDIES = ("forward", "rfc2544", "tcp", "strategies", "harts")  # those in published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
@@ -315,18 +316,39 @@ def occurrence(word: str) -> int:
     return number
 
 
-def trigger(word: str) -> str:
-    """A wave's trigger: KIND:PORT, KIND, or function:NAME."""
-    kind, colon, what = word.partition(":")
-    if kind == FUNCTION:
-        if not what:
-            raise argparse.ArgumentTypeError(
-                f"{word!r} lacks a name, such as function:moderato_napi_poll"
-            )
-        return word
-    _known(kind, (*TRIGGERS, FUNCTION), "trigger")
-    if colon and what not in ("0", "1"):
-        raise argparse.ArgumentTypeError(f"{word!r}: the ports are 0 and 1, such as {kind}:0")
+def trigger(text: str) -> triggers.Trigger:
+    """What a wave waits for."""
+    try:
+        found = triggers.parse(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: after = comes a whole number") from None
+    name = _known(found.kind, triggers.KINDS, "trigger")
+    kind = triggers.KINDS[name]
+    if not kind.needed <= len(found.words) <= len(kind.words) or not all(found.words):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not {kind.form(name)}, such as {kind.example or f'{name}:0'}"
+        )
+    if (found.value is not None and not kind.value) or (name == triggers.VALUE and found.value is None):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {kind.form(name)}")
+    words = []
+    for what, word in zip(kind.words, found.words):
+        if what == "PORT" and word not in ("0", "1"):
+            raise argparse.ArgumentTypeError(f"{text!r}: the ports are 0 and 1, such as {name}:0")
+        if what == "INDEX" and not 0 <= _integer(word, "an index") < 1 << INDEX_BITS:
+            raise argparse.ArgumentTypeError(f"{text!r}: an index is 0 to {(1 << INDEX_BITS) - 1}")
+        if what == "NAME" and name != triggers.FUNCTION:
+            word = _register(word.upper())
+        words.append(word)
+    return dataclasses.replace(found, words=tuple(words))
+
+
+def _register(word: str) -> str:
+    names = [each.name for each in registers()]
+    if word not in names:
+        near = ", ".join(difflib.get_close_matches(word, names, n=4, cutoff=0.4)) or "none"
+        raise argparse.ArgumentTypeError(
+            f"{word!r} is not a register of the MAC (docs/registers.md); near it: {near}"
+        )
     return word
 
 

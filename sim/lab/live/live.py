@@ -18,7 +18,7 @@ from moderato.toolchain.project import DIRTY
 from ..explain import stacks, symbols
 from ..run import state
 from ..run.console import package
-from ..run.machine import machine
+from ..run.machine import Machine, machine
 from ..run.session import Session
 from ..run.system import HARTS, MAX_CLOCK, MEMORIES, MIN_CLOCK, SPREADS, System
 from ..run.variants import KNOWN, LITEETH, NICS
@@ -70,7 +70,10 @@ def live(request: Request) -> int:
         ready = _ready(request.system, request.variant, request.boxes)
         if request.until is not None:
             _require_behind(request.until, ready[0].cycle() + 1, "the session")
-        with _watched(request, ready[0]) as watching, boxes.joined(ready, request.delay) as made:
+        with (
+            _watched(request, ready[0]) as watching,
+            boxes.joined(ready, request.delay) as made,
+        ):
             return _live(
                 request,
                 [_in_session(request, number, box, beside, watching) for number, box in enumerate(made)],
@@ -122,9 +125,13 @@ def _live(request: Request, made: Sequence[Box], beside: hosts.Hosts, pipes: Seq
 
 
 def _ready(system: System, variant: str | None, count: int = 1) -> Sequence[state.State]:
-    ready = state.ready(machine(LINK_MBPS, system), variant)
-    serving = state.serving(state.at_console(ready, package(system.nic)))
-    return [serving] if count == 1 else state.boxed(serving)
+    one = serving(machine(LINK_MBPS, system), variant)
+    return [one] if count == 1 else state.boxed(one)
+
+
+def serving(of: Machine, variant: str | None) -> state.State:
+    """Where a session of one box starts."""
+    return state.serving(state.at_console(state.ready(of, variant), package(of.system.nic)))
 
 
 @contextlib.contextmanager
@@ -250,8 +257,8 @@ def _closing(descriptor: int):
 
 
 def replay(path: Path, request: Request) -> int:
-    """Replay a recording; returns 0 if all outputs have the same cycles and the reports are equal."""
-    recorded = _read(path)
+    """Play a recording; 0 if all that left did so in its cycle, and the reports are the same."""
+    recorded = read(path)
     if request.watch and len(recorded) > 1:
         raise LabError(
             f"--watch shows one box, and {path} is of two; leave it out: --capture has what "
@@ -260,11 +267,11 @@ def replay(path: Path, request: Request) -> int:
     if len(recorded) > 1 and request.folded and outputs.descriptor(request.folded) is not None:
         raise LabError(f"--folded writes a file for each box, and {path} is of two; name a file")
     until = _until(_shortest(recorded), request)
-    variant, system = _recorded_system(recorded[0])
+    variant, system = recorded_system(recorded[0])
     delay = _recorded_delay(recorded[0])
     ready = _ready(system, variant, len(recorded))
     for each, there in zip(recorded, ready, strict=True):
-        _require_same(each, there)
+        require_same(each, there)
     request = dataclasses.replace(
         request, variant=variant, system=system, boxes=len(recorded), delay=delay
     )
@@ -304,8 +311,8 @@ def replay(path: Path, request: Request) -> int:
     return 0
 
 
-def _read(path: Path) -> list[recording.Recording]:
-    """The recordings of one box or of both."""
+def read(path: Path) -> list[recording.Recording]:
+    """Of one box, or of both."""
     recorded = [recording.read(path)]
     if "box" not in recorded[0].about:
         return recorded
@@ -370,8 +377,8 @@ def _require_behind(until: int, start: int, what: str):
         )
 
 
-def _recorded_system(recorded: recording.Recording) -> tuple[str | None, System]:
-    """Variant and system, if this commit has them. Called before anything is built."""
+def recorded_system(recorded: recording.Recording) -> tuple[str | None, System]:
+    """Variant and system, if this commit has such ones: before anything is built from them."""
     try:
         variant, fields = recorded.about["variant"], dict(recorded.about["system"])
         fields["kernel"] = Choice(**fields["kernel"])
@@ -403,7 +410,7 @@ def _recorded_delay(recorded: recording.Recording) -> float:
     return delay
 
 
-def _require_same(recorded: recording.Recording, ready: state.State):
+def require_same(recorded: recording.Recording, ready: state.State):
     here, there = ready.conditions, recorded.about.get("conditions", {})
     for what in ("machine", "checkpoint"):
         if here[what] != there.get(what):

@@ -27,6 +27,14 @@ class Recording:
     report: dict | None  # of the session; None if the recording is incomplete
 
 
+def is_recording(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise LabError(f"{path} can't be read: {error.strerror}; name a recording") from error
+
+
 def read(path: Path) -> Recording:
     """Raises LabError if the file is no recording, or damaged."""
     try:

@@ -16,6 +16,7 @@ from ..captures import pcap, router
 from ..captures.rewrite import Rewritten, rewrite
 from ..run import guest, runner, state
 from ..run.machine import Machine, machine
+from ..run.session import Session
 from ..run.stations import ROUTER, TESTER
 from ..run.system import System
 from ..run.variants import LITEETH
@@ -48,20 +49,7 @@ class Request:
 
 def replay(wanted: Request) -> int:
     """Play the captures; prints the table, returns the exit status: 1 if it is unsound."""
-    inputs = wanted.inputs
-    entered = [pcap.frames(path) if path else [] for path in inputs]
-    require_playable(inputs, entered)
-    say_long(inputs, entered)
-    if wanted.rewritten:
-        made = rewrite(entered)
-        if not made:
-            names = " and ".join(str(path) for path in inputs if path)
-            raise UsageError(
-                f"{names} has no two stations that IPv4 goes between; leave out "
-                "--rewrite, or name another capture"
-            )
-        say_rewritten(made)
-        entered = made.entered
+    entered = read(wanted.inputs, wanted.rewritten)
     estimate.announce(
         [length(entered) / 1e9],
         wanted.patient,
@@ -81,6 +69,24 @@ def replay(wanted: Request) -> int:
     )
     say_filtered(results[0])
     return report_problems(results)
+
+
+def read(inputs: Sequence[Path | None], rewritten: bool) -> Sequence[Frames]:
+    """The frames that enter each port. Raises LabError for captures that cannot be played."""
+    entered = [pcap.frames(path) if path else [] for path in inputs]
+    require_playable(inputs, entered)
+    say_long(inputs, entered)
+    if not rewritten:
+        return entered
+    made = rewrite(entered)
+    if not made:
+        names = " and ".join(str(path) for path in inputs if path)
+        raise UsageError(
+            f"{names} has no two stations that IPv4 goes between; leave out "
+            "--rewrite, or name another capture"
+        )
+    say_rewritten(made)
+    return made.entered
 
 
 def say_rewritten(made: Rewritten):
@@ -164,33 +170,69 @@ def run(
         session = stack.enter_context(ready.open(progress=report, udp_echo=wanted.udp_echo))
         files = [stack.enter_context(outputs.replacing(path)) for path in wanted.captures]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        answers = [folder / f"answers{port}" for port in range(len(files))]
-        given = [folder / f"in{port}" if frames else None for port, frames in enumerate(entered)]
-        for path, frames in zip(given, entered):
-            if path:
-                pcap.write(path, frames)
-        packets = guest.packets(session.check(guest.IPV4))
-        before = session.call("counters")["idle_cycles"]
-        reply = session.call(
-            "replay",
-            **{"in": [path and str(path) for path in given]},
-            out=list(map(str, files)),
-            answers=list(map(str, answers)),
-            link_mbps=LINK_MBPS,
-            quiet_cycles=traffic.quiet(of.sys_clk_hz),
-            max_cycles=round(of.sys_clk_hz * seconds) + traffic.timeout(of.sys_clk_hz),
-        )
-        idle = session.call("counters")["idle_cycles"]
-        left, answered = ([pcap.frames(file) for file in each] for each in (files, answers))
-        packets = guest.packets(session.check(guest.IPV4)).since(packets)
-        counters, problems = trial.read_counters(session)
-    reply["idle_cycles"] = [new - old for new, old in zip(idle, before)]
-    settings = Trial(wanted.variant, None, None, max(map(len, entered)), LINK_MBPS)
+        captures = Captures(files, folder)
+        before = begin(session)
+        reply = play(session, of, entered, captures)
+        result = conclude(wanted.variant, ready, session, entered, reply, before, captures)
+        return dataclasses.replace(result, wall_seconds=time.monotonic() - start)
+
+
+@dataclass(frozen=True)
+class Captures:
+    left: Sequence[Path]  # frames that left, by port
+    folder: Path  # for other files
+
+    @property
+    def answers(self) -> list[Path]:
+        """Frames that entered, too: the tester's own."""
+        return [self.folder / f"answers{port}" for port in range(len(self.left))]
+
+
+Before = tuple[guest.Packets, list[int]]  # the guest's counters, idle cycles of each hart
+
+
+def begin(session: Session) -> Before:
+    return guest.packets(session.check(guest.IPV4)), session.call("counters")["idle_cycles"]
+
+
+def play(session: Session, of: Machine, entered: Sequence[Frames], captures: Captures) -> dict:
+    """moderato-sim's reply."""
+    given = [captures.folder / f"in{port}" if frames else None for port, frames in enumerate(entered)]
+    for path, frames in zip(given, entered):
+        if path:
+            pcap.write(path, frames)
+    return session.call(
+        "replay",
+        **{"in": [path and str(path) for path in given]},
+        out=list(map(str, captures.left)),
+        answers=list(map(str, captures.answers)),
+        link_mbps=LINK_MBPS,
+        quiet_cycles=traffic.quiet(of.sys_clk_hz),
+        max_cycles=round(of.sys_clk_hz * length(entered) / 1e9) + traffic.timeout(of.sys_clk_hz),
+    )
+
+
+def conclude(
+    variant: str,
+    ready: state.State,
+    session: Session,
+    entered: Sequence[Frames],
+    reply: dict,
+    before: Before,
+    captures: Captures,
+) -> Result:
+    """The result of what `play` did, without `wall_seconds`. `before`: the value of `begin`."""
+    idle = session.call("counters")["idle_cycles"]
+    left, answered = ([pcap.frames(file) for file in each] for each in (captures.left, captures.answers))
+    packets = guest.packets(session.check(guest.IPV4)).since(before[0])
+    counters, problems = trial.read_counters(session)
+    reply = reply | {"idle_cycles": [new - old for new, old in zip(idle, before[1])]}
+    settings = Trial(variant, None, None, max(map(len, entered)), LINK_MBPS)
     return evaluate(
         settings,
         ready,
         Played(reply, entered, answered, left, counters, problems, packets),
-        time.monotonic() - start,
+        0,
     )
 
 

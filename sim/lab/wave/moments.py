@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from ..explain.timeline import DROPS, PORTS, Frame
 from ..show.errors import UsageError
-from .triggers import DROP, FUNCTION
+from .triggers import BAD, DROP, FUNCTION, Trigger
+
+MOST = 20  # moments that a message names
 
 
 @dataclass(frozen=True)
@@ -17,8 +19,16 @@ class Moment:
     """An event of a run: its cycle, and the trigger that it matches."""
 
     cycle: int
-    kind: str  # one of triggers.py
-    what: str  # a port, or the function's name
+    kind: str  # of triggers.py
+    words: tuple[str, ...]  # a port, the function, a register and the port
+    value: int | None = None
+
+    def answers(self, trigger: Trigger) -> bool:
+        return (
+            self.kind == trigger.kind
+            and self.words[: len(trigger.words)] == trigger.words
+            and trigger.value in (None, self.value)
+        )
 
 
 @dataclass(frozen=True)
@@ -30,38 +40,50 @@ class Happened:
     events: Sequence[tuple[int, int, str]]  # cycle, port, name
     harts: Sequence[Sequence[tuple[int, str]]]  # cycle, function that was entered; "": one returned
     wires: dict[str, list[Frame]]  # by "port0-in", ...; in cycles
+    bad: Sequence[tuple[int, str]] = ()  # cycle, port: frames that leave damaged or out of order
 
     def moments(self) -> Iterator[Moment]:
         for cycle, port, name in self.events:
-            yield Moment(cycle, name.replace("_", "-"), str(port))
+            yield Moment(cycle, name.replace("_", "-"), (str(port),))
             if name in DROPS:
-                yield Moment(cycle, DROP, str(port))
+                yield Moment(cycle, DROP, (str(port),))
         for wire, frames in self.wires.items():
             port, way = wire.removeprefix("port").split("-")
             for frame in frames:
-                yield Moment(frame.begin, f"frame-{way}", port)
+                yield Moment(frame.begin, f"frame-{way}", (port,))
+        for cycle, port in self.bad:
+            yield Moment(cycle, BAD, (port,))
         for rows in self.harts:
             for cycle, function in rows:
                 if function:
-                    yield Moment(cycle + 1, FUNCTION, function)
+                    yield Moment(cycle + 1, FUNCTION, (function,))
 
 
-def find(happened: Happened, trigger: str, number: int) -> int:
-    """The cycle of a trigger's n-th event, from 1. A UsageError names the events that exist."""
-    kind, _, what = trigger.partition(":")
-    moments = [*happened.moments()]
-    found = sorted(
-        each.cycle for each in moments if each.kind == kind and (not what or each.what == what)
-    )
+def find(moments: Sequence[Moment], trigger: Trigger, number: int = 1, count: int = 1) -> list[int]:
+    """The cycles of a trigger's n-th time, from 1, and of the next ones: `count` at most. A UsageError
+    reports what comes instead."""
+    found = sorted(each.cycle for each in moments if each.answers(trigger))
     if len(found) >= number:
-        return found[number - 1]
-    came = Counter(f"{each.kind}:{each.what}" for each in moments if each.kind != FUNCTION)
-    others = "others come: " + ", ".join(f"{name} {count}" for name, count in sorted(came.items()))
-    if kind == FUNCTION:
-        functions = {each.what for each in moments if each.kind == FUNCTION}
-        near = difflib.get_close_matches(what, functions, n=3, cutoff=0.4)
-        others = f"functions near that name: {', '.join(near) or 'none'}"
-    raise UsageError(f"{trigger} comes {len(found)} times in this run, not {number}; {others}")
+        return found[number - 1 :][:count]
+    raise UsageError(
+        f"{trigger} comes {len(found)} times in this run, not {number}; {_others(moments, trigger)}"
+    )
+
+
+def _others(moments: Iterable[Moment], trigger: Trigger) -> str:
+    if trigger.kind == FUNCTION:
+        functions = {each.words[0] for each in moments if each.kind == FUNCTION}
+        near = difflib.get_close_matches(trigger.words[0], functions, n=3, cutoff=0.4)
+        return f"functions near that name: {', '.join(near) or 'none'}"
+    came = Counter(
+        str(Trigger(each.kind, each.words, None if trigger.value is None else each.value))
+        for each in moments
+        if each.kind != FUNCTION and (each.kind == trigger.kind or each.value is None)
+    )
+    near = [*came]
+    if len(came) > MOST:
+        near = difflib.get_close_matches(str(trigger), came, n=MOST, cutoff=0)
+    return "others come: " + (", ".join(f"{name} {came[name]}" for name in sorted(near)) or "none")
 
 
 # Texts --------------------------------------------------------------------------------------------
@@ -108,10 +130,10 @@ def functions(rows: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def frames(happened: Happened, wire: str) -> Iterator[tuple[int, str]]:
-    """Frames on a wire: the port where they entered and their number there; `lost`: never leaves."""
+    """The frame on a wire, as wires.py names it; `lost`: it is the tester's, and does not leave."""
     left = {frame.name for name, there in happened.wires.items() if "out" in name for frame in there}
     for frame in happened.wires[wire]:
-        lost = wire.endswith("-in") and frame.name not in left
+        lost = wire.endswith("-in") and ":" in frame.name and frame.name not in left
         yield frame.begin, frame.name + " lost" * lost
         yield frame.end, ""
 

@@ -27,6 +27,7 @@ STAGES = (  # a MAC's rooms, in the order of frames
     "queueN.tx",
     "tx",
 )
+NAMED = 26  # markers of GTKWave
 GROUP, GROUP_END = "@800200", "@1000200"
 
 
@@ -39,7 +40,7 @@ class View:
     signals: Sequence[Signal]
     begin: int
     end: int
-    marker: int
+    markers: Sequence[int]
 
     def groups(self) -> Iterator[tuple[str, list[Signal]]]:
         """Rooms with their signals: the CPU, then each MAC in the order in which frames pass it."""
@@ -68,8 +69,8 @@ def gtkwave(view: View) -> str:
         "[size] 1600 1000",
         "[sst_expanded] 0",
         "[signals_width] 450",
-        # The zoom is log2 of the time that 200 pixels show; -1: no named marker.
-        f"*{-_zoom(view)}.0 {view.marker}" + " -1" * 26,
+        # The zoom is the exponent of two of the time of 200 pixels; -1: a named marker is not used.
+        f"*{-_zoom(view)}.0 {view.markers[0]}" + _named(view.markers),
         GROUP,
         "-derived",
         DECIMAL,
@@ -88,6 +89,12 @@ def gtkwave(view: View) -> str:
             ]
         lines += [GROUP_END, f"-{room}"]
     return "\n".join(lines) + "\n"
+
+
+def _named(markers: Sequence[int]) -> str:
+    """Markers A to Z, if there are several."""
+    shown = markers[:NAMED] if len(markers) > 1 else []
+    return "".join(f" {marker}" for marker in shown) + " -1" * (NAMED - len(shown))
 
 
 def _ranged(path: str, bits: int) -> str:
@@ -128,5 +135,5 @@ def surfer(view: View) -> str:
     for number, how in formats:
         letters = "".join(chr(ord("a") + int(digit, 16)) for digit in f"{number:0{width}x}")
         lines += [f"item_focus {letters}_", f"item_set_format {how}"]
-    lines += ["item_unfocus", f"cursor_set {view.marker}", "zoom_fit"]
+    lines += ["item_unfocus", f"cursor_set {view.markers[0]}", "zoom_fit"]
     return "\n".join(lines) + "\n"

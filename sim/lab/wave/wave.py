@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`moderato wave`: writes a waveform of some cycles, with the guest's work in them.
 
-A trial or a command runs twice: in the fast simulator to find the events' cycles, then in the traced one
-to write the wave. Both simulate the same cycles, which is checked.
+A run (runs.py) happens twice. In the fast simulator it shows what happens in which cycle; in the one
+that has all signals, the wave is written. A trigger that only signals show takes another pass there,
+before. All passes go through the same cycles, which is checked.
 """
 
 import functools
+import itertools
+import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..captures import pcap
 from ..explain import symbols, timeline
-from ..measure import estimate
+from ..live.recording import is_recording
+from ..measure import replay
 from ..measure.results import Trial
 from ..measure.traffic import Traffic, reporter
 from ..run import runner, state
@@ -22,30 +25,34 @@ from ..run.session import Refused, Session
 from ..run.system import System
 from ..show import outputs
 from ..show.errors import LabError, UsageError
-from . import moments, signals, viewers
-from .runs import Executing, Forwarding
+from . import accesses, moments, signals, viewers, wires
+from .runs import Executing, Forwarding, Replaying, Run, playing
+from .triggers import KINDS, Trigger
 
 PICOSECONDS = 1_000_000_000_000
-OF_THE_PROCESS = ("wall_seconds", "cpu_seconds", "slept_cycles")  # fields of a reply
-LAST = slice(17, 25)  # octets of an FST file with the time of the last change; 0 in an incomplete file
-FIRST_PASS, SECOND_PASS = "what happens", "the wave"
+OF_THE_PROCESS = ("wall_seconds", "cpu_seconds", "slept_cycles")  # among the fields of a reply
+LAST = slice(17, 25)  # octets of an FST file: the time of the last change; 0 in one that is not whole
+FIRST_PASS, SEARCH, LAST_PASS = "what happens", "the trigger's signals", "the wave"
 
 
 @dataclass(frozen=True)
 class Request:
-    """A trial or a command, the cycles to show, and the file of the wave."""
+    """A trial, a command or a replay, the cycles of it that are shown, and where the wave goes."""
 
-    variant: str
+    variant: str | None  # None: as a recording has it
     frame_bytes: int  # with the FCS
     load_percent: float  # of the line rate, into each port
     frames: int  # into each port
     output: Path
-    command: str | None = None  # for the guest's shell, instead of a trial
+    command: str | None = None  # of the guest's shell, in place of a trial
+    replay: Sequence[Path] = ()  # captures, by port, or a recording
+    rewritten: bool = False  # as for `moderato replay`
     begin: int | None = None  # a cycle; None: the trigger decides
     cycles: int = 0
-    trigger: str = ""
-    number: int = 1  # which event of the trigger, from 1
-    before: int = 0  # cycles shown before the trigger
+    trigger: Trigger = Trigger("")
+    number: int = 1  # the trigger comes for that time
+    every: int = 1  # that many times, from then on
+    before: int = 0  # cycles shown
     after: int = 0
     scopes: Sequence[str] = ()
     globs: Sequence[str] = ()
@@ -62,28 +69,33 @@ class Window:
     marker: int
 
 
-Run = Forwarding | Executing
-
-
 def wave(wanted: Request) -> int:
     """Run it twice and write the wave; returns the exit status."""
-    one = what_runs(wanted)
-    if isinstance(one, Forwarding):
-        estimate.announce([one.seconds] * 2, wanted.patient, wanted.system, "give fewer --frames")
-    fast = machine(wanted.link_mbps, wanted.system)
+    one, system = what_runs(wanted)
+    one.announce(wanted.patient, system)
+    fast = machine(one.link_mbps, system)
     ready = one.ready(fast)
+    one.accept(ready)
     slow = traced(fast)
-    chosen = signals.choose(signals.of_simulator(slow.simulator), wanted.scopes, wanted.globs)
+    known = signals.of_simulator(slow.simulator)
+    chosen = signals.choose(known, wanted.scopes, wanted.globs)
+    searched = wanted.begin is None and KINDS[wanted.trigger.kind].shown
+    watched = accesses.watched(wanted.trigger, known) if searched else []
     begun = one.ready(slow)
 
-    first = functools.partial(look, one, ready, symbols.of_guest(ready))
-    ((happened, reply, status),) = runner.run_all([(FIRST_PASS, first)], "passes")
-    shown, texts = window(wanted, happened), moments.texts(happened)
+    looking = functools.partial(look, one, ready, symbols.of_guest(ready))
+    ((happened, reply, status),) = runner.run_all([(FIRST_PASS, looking)], "passes")
+    found = [*happened.moments()]
+    if watched:
+        found += search(wanted.trigger, one, begun, happened, watched, reply)
+    shown, texts = windows(wanted, happened, found), moments.texts(happened)
+    if len(shown) > 1:
+        texts["window"] = [*numbers(shown)]
     files = [wanted.output.with_suffix(suffix) for suffix in (".gtkw", ".sucl")]
     with outputs.replacing(wanted.output) as file:
-        second = functools.partial(show, one, begun, shown, chosen, moments.lines(texts), file)
+        showing = functools.partial(show, one, begun, shown, chosen, moments.lines(texts), file)
         try:
-            (again,) = runner.run_all([(SECOND_PASS, second)], "passes")
+            (again,) = runner.run_all([(LAST_PASS, showing)], "passes")
             require_same(reply, again)
         except KeyboardInterrupt as stop:
             if not whole(file):
@@ -91,52 +103,101 @@ def wave(wanted: Request) -> int:
             again = stop
         except Refused as refused:
             raise LabError(str(refused).replace(str(file), str(wanted.output))) from refused
-    view = viewers.View(
-        wanted.output,
-        moments.bits(texts),
-        chosen,
-        *(cycle * PICOSECONDS // fast.sys_clk_hz for cycle in (shown.first, shown.last, shown.marker)),
+    first, last, *markers = (
+        cycle * PICOSECONDS // fast.sys_clk_hz
+        for cycle in (shown[0].first, shown[-1].last, *(each.marker for each in shown))
     )
+    view = viewers.View(wanted.output, moments.bits(texts), chosen, first, last, markers)
     for path, text in zip(files, (viewers.gtkwave(view), viewers.surfer(view))):
         outputs.write_text(path, text)
     outputs.name(wanted.output, *files)
     if isinstance(again, KeyboardInterrupt):
         raise again
+    some = f"{len(shown)} windows of cycles" if len(shown) > 1 else "Cycles"
+    marker = "the marker is" if len(shown) == 1 else "the first marker is"
     print(
-        f"Cycles {shown.first} to {shown.last} of {one.name}, {len(chosen)} signals, "
-        f"{wanted.output.stat().st_size / 1e6:.1f} MB; the marker is in cycle {shown.marker}.\n"
+        f"{some} {shown[0].first} to {shown[-1].last} of {one.name}, {len(chosen)} signals, "
+        f"{wanted.output.stat().st_size / 1e6:.1f} MB; {marker} in cycle {shown[0].marker}.\n"
         f"Open it: gtkwave {files[0]}\n"
         f"     or: surfer --command-file {files[1]} {wanted.output}"
     )
     return status
 
 
-def what_runs(wanted: Request) -> Run:
+def what_runs(wanted: Request) -> tuple[Run, System]:
+    """And on which system."""
+    if any(map(is_recording, wanted.replay)):
+        return playing(wanted.replay[0], wanted.begin, wanted.cycles)
+    assert wanted.variant is not None
+    if wanted.replay:
+        entered = replay.read([*wanted.replay, None][:2], wanted.rewritten)
+        return Replaying(wanted.replay, wanted.variant, entered), wanted.system
     if wanted.command is not None:
-        return Executing(wanted.command, wanted.variant)
-    return Forwarding(
-        Trial(
-            wanted.variant,
-            wanted.frame_bytes,
-            wanted.load_percent,
-            wanted.frames,
-            wanted.link_mbps,
-            traffic=wanted.traffic,
-        )
+        return Executing(wanted.command, wanted.variant), wanted.system
+    one = Trial(
+        wanted.variant,
+        wanted.frame_bytes,
+        wanted.load_percent,
+        wanted.frames,
+        wanted.link_mbps,
+        traffic=wanted.traffic,
     )
+    return Forwarding(one), wanted.system
 
 
-def window(wanted: Request, happened: moments.Happened) -> Window:
-    """The cycles to show, limited to the run."""
-    whole = f"this run is from cycle {happened.first} to {happened.last}"
+def search(
+    trigger: Trigger,
+    one: Run,
+    begun: state.State,
+    happened: moments.Happened,
+    watched: Sequence[signals.Signal],
+    reply: dict,
+) -> list[moments.Moment]:
+    """The moments of a trigger that only these signals show, from the whole run."""
+    every = Window(happened.first, happened.last, happened.first)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "search.fst"
+        job = functools.partial(show, one, begun, [every], watched, "", file)
+        (again,) = runner.run_all([(SEARCH, job)], "passes")
+        require_same(reply, again)
+        rows = accesses.read(file, watched, begun.machine.sys_clk_hz)
+    return [*accesses.moments(trigger, rows)]
+
+
+def windows(
+    wanted: Request, happened: moments.Happened, found: Sequence[moments.Moment]
+) -> list[Window]:
+    """The cycles to show, as far as the run goes."""
     if wanted.begin is None:
-        marker = moments.find(happened, wanted.trigger, wanted.number)
-        first = max(happened.first, marker - wanted.before)
-        return Window(first, min(happened.last, marker + wanted.after), marker)
+        return [
+            Window(
+                max(happened.first, marker - wanted.before),
+                min(happened.last, marker + wanted.after),
+                marker,
+            )
+            for marker in moments.find(found, wanted.trigger, wanted.number, wanted.every)
+        ]
     if not happened.first <= wanted.begin <= happened.last:
-        raise UsageError(f"--from {wanted.begin}: {whole}")
+        raise UsageError(
+            f"--from {wanted.begin}: this run is from cycle {happened.first} to {happened.last}"
+        )
     last = min(happened.last, wanted.begin + wanted.cycles - 1)
-    return Window(wanted.begin, last, wanted.begin)
+    return [Window(wanted.begin, last, wanted.begin)]
+
+
+def numbers(shown: Sequence[Window]) -> Iterator[tuple[int, str]]:
+    """The number of the window, from each cycle on in which that changes."""
+    begins = [one.first for one in shown[1:]]
+    for number, (one, after) in enumerate(itertools.zip_longest(shown, begins), 1):
+        yield one.first, str(number)
+        if after is None or one.last + 1 < after:
+            yield one.last + 1, ""
+
+
+def gaps(shown: Sequence[Window]) -> list[tuple[int, int]]:
+    """Cycles between windows. The one after a window is shown: there its number ends."""
+    between = [(one.last + 2, after.first - 1) for one, after in itertools.pairwise(shown)]
+    return [(first, last) for first, last in between if first <= last]
 
 
 def look(
@@ -157,8 +218,10 @@ def look(
         reply = one.run(ready, session, captures=name)
         counted = with_counters(reply, session)
         session.call("profile", stop=str(folder / "stacks"))
-        status = one.end(ready, session, reply, before)
-        return happened(folder, first, reply["end_cycle"], hertz, one.link_mbps), counted, status
+        status = one.end(ready, session, reply, before, folder)
+        captured = one.wires(ready, folder, reply)
+        seen = happened(folder, first, reply["end_cycle"], hertz, captured, one)
+        return seen, counted, status
 
 
 def with_counters(reply: dict, session: Session) -> dict:
@@ -169,41 +232,42 @@ def with_counters(reply: dict, session: Session) -> dict:
     }
 
 
-def happened(folder: Path, first: int, last: int, hertz: int, mbps: int) -> moments.Happened:
-    """The events in a folder with a profile's timelines and a trial's captures."""
+def happened(
+    folder: Path, first: int, last: int, hertz: int, captured: wires.Captured, of: Run
+) -> moments.Happened:
+    """From a profile's timelines in a folder, and captures."""
     rows = [
         [line.split(maxsplit=2) for line in file.read_text().splitlines()]
         for file in sorted(folder.glob("timeline*"))
     ]
     events = [row[2].split() for row in rows[0] if row[1] == "!"]
     cycles = [int(row[0]) for row in rows[0] if row[1] == "!"]
-    octet = 8000 // mbps  # ns
+    named = wires.frames(captured, 8000 // of.link_mbps)
 
     def in_cycles(frame: timeline.Frame) -> timeline.Frame:
-        begin, end = (-(-time * hertz // 1_000_000_000) for time in (frame.begin, frame.end))
+        begin, end = cycle(frame.begin), cycle(frame.end)
         return timeline.Frame(begin, end, frame.octets, frame.name)
+
+    def cycle(nanoseconds: int) -> int:
+        return -(-nanoseconds * hertz // 1_000_000_000)
 
     return moments.Happened(
         first,
         last,
         [(cycle, int(port), name) for cycle, (port, name) in zip(cycles, events)],
         [
-            [(int(row[0]), row[2] if row[1] == ">" else "") for row in hart if row[1] != "!"]
+            [(int(row[0]), sys.intern(row[2]) if row[1] == ">" else "") for row in hart if row[1] != "!"]
             for hart in rows
         ],
-        {
-            file.stem: [
-                in_cycles(timeline.frame(begin, octets, octet)) for begin, octets in pcap.read(file)
-            ]
-            for file in sorted(folder.glob("*.pcap"))
-        },
+        {wire: [in_cycles(frame) for frame in frames] for wire, frames in named.items()},
+        [(cycle(time), port) for time, port in wires.bad(captured, named, of.in_order)],
     )
 
 
 def show(
     one: Run,
     ready: state.State,
-    shown: Window,
+    shown: Sequence[Window],
     chosen: Sequence[signals.Signal],
     texts: str,
     file: Path,
@@ -220,8 +284,9 @@ def show(
             file=str(file),
             texts=str(Path(name) / "texts"),
             signals=[signal.path for signal in chosen],
-            until=shown.last,
-            **{"from": shown.first},
+            until=shown[-1].last,
+            gaps=gaps(shown),
+            **{"from": shown[0].first},
         )
         reply = with_counters(one.run(ready, session), session)
         session.call("wave", stop=True)
