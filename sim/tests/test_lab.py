@@ -4,6 +4,8 @@
 import dataclasses
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from types import SimpleNamespace
 import documented
 import pytest
 
+from moderato.sim.lab import cli
 from moderato.sim.lab.measure import forward, results, trial_tables
 from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.measure.trial import begin, request, strayed
@@ -24,6 +27,7 @@ from moderato.sim.lab.run.session import Session, none_left
 from moderato.sim.lab.run.system import SPREADS, SYMMETRIC_KEY, System
 from moderato.sim.lab.show import delivery
 from moderato.sim.lab.show.errors import LabError
+from moderato.sim.lab.wave import triggers
 from moderato.soc.linux.kernel import DEBUG, NORMAL, Choice
 
 
@@ -428,7 +432,10 @@ def test_withdrawn_interrupts_are_no_disagreement(lab, monkeypatch, capsys, tmp_
 def test_corrupted_frames_fail_the_run(lab, monkeypatch, capsys):
     monkeypatch.setenv("FAKE_CORRUPTED", "3")
     assert forward_once(lab) == 1
-    assert "3 frames that entered at port 0 left corrupted" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "3 frames that entered at port 0 left corrupted" in shown
+    command = re.search("its first bad frame: ./moderato (.*)", shown)
+    assert command and cli.parse(shlex.split(command[1])).trigger == triggers.parse(triggers.BAD)
 
 
 def test_simulator_that_dies(lab, machine, capsys):

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import shlex
 import signal
 import struct
 import subprocess
@@ -678,10 +679,15 @@ def test_the_simulator_gets_the_window(lab, beside, monkeypatch, capsys):
     address, at_console = "the window, for a browser on this machine: http://127.0.0.1:", []
     function = live.symbols.Symbol(0xC0001000, 16, "schedule")
     monkeypatch.setattr(live.symbols, "of_guest", lambda _: [function])
+    pages, opened = [], live.window.opened
+    monkeypatch.setattr(
+        live.window, "opened", lambda about: pages.append(about["wave"]) or opened(about)
+    )
     assert lab("--record", "session", "--watch", "-c", "true") == 0
     assert address in capsys.readouterr().err
     assert lab("--replay", "session", "--watch") == 0
     assert address in capsys.readouterr().err
+    assert {shlex.split(command)[3].rpartition("/")[2] for command in pages} == {"session"}
 
     def execute(_, words):
         fields = json.loads(words[words.index("--live") + 1])
@@ -693,3 +699,4 @@ def test_the_simulator_gets_the_window(lab, beside, monkeypatch, capsys):
     monkeypatch.setattr(live.os, "execv", execute)
     lab("--watch")
     assert at_console == [True] and address in capsys.readouterr().err
+    assert pages[-1] is None  # nothing is recorded

@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import shlex
 import struct
 from pathlib import Path
 
@@ -13,11 +14,16 @@ from moderato.sim.lab import cli
 from moderato.sim.lab.captures import pcap
 from moderato.sim.lab.explain.timeline import Frame
 from moderato.sim.lab.live import live
+from moderato.sim.lab.measure.results import Trial
+from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.run import console
+from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.variants import LITEETH
 from moderato.sim.lab.show.errors import UsageError
-from moderato.sim.lab.wave import accesses, moments, signals, viewers, wave, wires
+from moderato.sim.lab.wave import accesses, again, moments, signals, viewers, wave, wires
 from moderato.sim.lab.wave.triggers import BAD, DROP, FUNCTION, KINDS, Trigger, parse
 from moderato.sim.lab.wave.wave import Request, Window, gaps, numbers, windows
+from moderato.soc.linux.kernel import Choice
 
 HAPPENED = moments.Happened(
     100,
@@ -332,6 +338,32 @@ def test_replay_that_differs_has_no_wave(lab, machine, tmp_path, monkeypatch, ca
     assert cli.main("wave --replay session --output w.fst".split()) == 1
     assert "the replay differs from its recording: a frame of port 1" in capsys.readouterr().err
     assert not (tmp_path / "w.fst").exists()
+
+
+TRIALS = [
+    (Trial("napi", 64, 100, 32, 100), System(), "drop"),
+    (Trial(LITEETH, 1518, 12.5, 5, 1000, traffic=Traffic(3, True)), System(LITEETH), ""),
+    (
+        Trial("original", 64, 100, 32, 100),
+        System("offload", Choice("debug", 1000), 2, "queues", ("-C rx-usecs 50",), "dram", 84),
+        "frame-bad",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "system", "trigger"), TRIALS)
+def test_command_is_for_the_same_trial(one, system, trigger, monkeypatch):
+    made = []
+    monkeypatch.setattr(wave, "wave", lambda request: made.append(request) or 0)
+    command = again.command(one, system, trigger)
+    assert command and cli.main(shlex.split(command)[1:]) == 0
+    run, of = wave.what_runs(made[0])
+    assert (run.trial, of) == (one, system)
+    assert str(made[0].trigger) == trigger or not trigger
+
+
+def test_other_variants_have_no_command():
+    assert again.command(Trial("xdp", 64, 100, 32, 100), System()) is None
 
 
 # Signals ------------------------------------------------------------------------------------------

@@ -269,8 +269,22 @@ def test_figures(page, simulator):
     assert shown.find_element(By.ID, "moment").get_attribute("href").endswith("#cycle=2000000")
 
 
-def test_terms_of_the_cpu(page, simulator):
-    """Stacks become terms; the cycles of messages between two points add up."""
+def test_wave_of_this_moment(page):
+    """The command begins before the moment, and not before the recording."""
+    command = "./moderato wave --replay lesson --output wave.fst"
+    shown = page(wave=command)
+    click(shown, "#wave")
+    shows(shown, "wave-command", f"after the session: {command} --from 999000")
+    shown = page(wave=command, replaying=True, start=999_500, until=2_000_000)
+    click(shown, "#wave")
+    shows(shown, "wave-command", f"{command} --from 999500")
+    shown = page(wave=None)
+    click(shown, "#wave")
+    shows(shown, "wave-command", "--record FILE")
+
+
+def test_what_the_cpu_does(page, simulator):
+    """Stacks become terms; cycles of messages that come before the next point add up."""
     stacks = {
         "from": 0,
         "busy": [[3, 300_000]],

@@ -90,7 +90,7 @@ def profile(wanted: Request) -> int:
             ),
             conditions=machine(wanted.link_mbps, wanted.system).conditions,
         )
-        return forward.report_problems([each.result for each in profiles])
+        return forward.report_problems([each.result for each in profiles], wanted.system)
 
     return delivery.keep(work, len(trials), show)
 

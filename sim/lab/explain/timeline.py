@@ -7,6 +7,7 @@ Shows the wires, the MACs and the guest's functions, in nanoseconds since reset.
 import functools
 import itertools
 import struct
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,8 @@ from ..run.machine import machine
 from ..run.system import System
 from ..show import outputs
 from ..show.columns import sentence
+from ..wave import again
+from ..wave.triggers import DROP
 from . import symbols
 from .perfetto_trace import Trace
 from .terms import term_of
@@ -125,7 +128,13 @@ def timeline(wanted: Request) -> int:
             f"{sum(map(len, burst.calls))} calls; open {wanted.output} in https://ui.perfetto.dev"
         )
     )
-    return forward.report_problems([burst.result])
+    dropped = [each for each in burst.events if each.name in DROPS]
+    if command := again.command(one, wanted.system, DROP if dropped else ""):
+        print(
+            f"moderato: the signals of its first {'drop' if dropped else 'frame'}: {command}",
+            file=sys.stderr,
+        )
+    return forward.report_problems([burst.result], wanted.system)
 
 
 def run(

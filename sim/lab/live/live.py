@@ -5,6 +5,7 @@ replays of such sessions."""
 import contextlib
 import dataclasses
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -71,7 +72,7 @@ def live(request: Request) -> int:
         if request.until is not None:
             _require_behind(request.until, ready[0].cycle() + 1, "the session")
         with (
-            _watched(request, ready[0]) as watching,
+            _watched(request, ready[0], request.record) as watching,
             boxes.joined(ready, request.delay) as made,
         ):
             return _live(
@@ -135,8 +136,8 @@ def serving(of: Machine, variant: str | None) -> state.State:
 
 
 @contextlib.contextmanager
-def _watched(request: Request, ready: state.State) -> Iterator[dict]:
-    """The fields of the session for its page, if one is wanted."""
+def _watched(request: Request, ready: state.State, recorded: Path | None) -> Iterator[dict]:
+    """The fields of the session for its window, if one is wanted."""
     if not request.watch:
         yield {}
         return
@@ -144,6 +145,7 @@ def _watched(request: Request, ready: state.State) -> Iterator[dict]:
         "variant": request.variant,
         "terms": cpu_terms.shown(request.system.harts),
         "variants": [] if request.system.nic == LITEETH else list(KNOWN),
+        "wave": _wave(recorded),
     }
     # A file without a name is removed however the session ends.
     with os.fdopen(os.memfd_create("symbols"), "w") as names:
@@ -151,6 +153,13 @@ def _watched(request: Request, ready: state.State) -> Iterator[dict]:
         names.flush()
         with window.opened(about) as descriptor:
             yield {"window": descriptor, "symbols": f"/dev/fd/{names.fileno()}"}
+
+
+def _wave(recorded: Path | None) -> str | None:
+    """The command for a wave of a recording, if that is a file; a cycle follows it."""
+    if recorded is None or recorded.is_fifo() or outputs.descriptor(recorded) is not None:
+        return None
+    return f"./moderato wave --replay {shlex.quote(str(recorded))} --output wave.fst"
 
 
 def about(request: Request, ready: state.State, number: int = 0) -> dict:
@@ -280,7 +289,7 @@ def replay(path: Path, request: Request) -> int:
         fields["from"] = request.begin
     with contextlib.ExitStack() as stack:
         stack.enter_context(outputs.read_pipes(request.capture))
-        watching = stack.enter_context(_watched(request, ready[0]))
+        watching = stack.enter_context(_watched(request, ready[0], path))
         made = [
             box.with_fields(
                 _window(watching), replay=str(each.path), **fields, **watching, **_files(request, number)

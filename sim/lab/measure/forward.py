@@ -15,6 +15,8 @@ from ..run import runner, state
 from ..run.machine import Machine, machine
 from ..run.system import System
 from ..show import delivery, outputs
+from ..wave import again
+from ..wave.triggers import BAD
 from . import estimate, trial, trial_tables
 from .results import Result, Trial, frames_for
 from .traffic import Traffic
@@ -72,7 +74,7 @@ def forward(wanted: Request) -> int:
             made=wanted.pcap,
             conditions=of.conditions,
         )
-        return report_problems(results)
+        return report_problems(results, wanted.system)
 
     with outputs.not_left_empty(wanted.pcap):
         return delivery.keep(lambda found: run(of, trials, found), len(trials), show)
@@ -104,9 +106,13 @@ def run(of: Machine, trials: Sequence[Trial], found: dict[int, Result] | None = 
     )
 
 
-def report_problems(results: Sequence[Result]) -> int:
-    """Print on standard error why trials are unsound; returns the exit status."""
+def report_problems(results: Sequence[Result], system: System | None = None) -> int:
+    """Say on standard error what makes trials unsound; the exit status. system: theirs, for the command
+    that shows a bad frame."""
     for result in results:
         for problem in result.problems:
             print(f"moderato: trial {result.trial.name} is unsound: {problem}", file=sys.stderr)
+        if system and any(trial.BAD_FRAMES in problem for problem in result.problems):
+            if command := again.command(result.trial, system, BAD):
+                print(f"moderato: its first bad frame: {command}", file=sys.stderr)
     return 1 if any(result.problems for result in results) else 0

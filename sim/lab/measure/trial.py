@@ -14,7 +14,8 @@ from .results import LATENCY, Port, Result, Trial
 from .traffic import SEED, quiet, reporter, timeout
 
 FRAMES = ("offered", "forwarded", "corrupted", "reordered")
-CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # names of a trial's captures
+BAD_FRAMES = "frames that entered at port"  # in problems that captures of the trial show
+CAPTURES = ("port[01]-in.pcap", "port[01]-out.pcap")  # of a trial
 
 
 def run(trial: Trial, ready: State, progress: Callable[[float], None]) -> Result:
@@ -189,7 +190,7 @@ def damage(reply: dict, ordered: bool = True) -> list[str]:
         found.append("it did not become quiet after all frames were offered")
     for number, port in enumerate(reply["ports"]):
         found += [
-            f"{port[kind]} frames that entered at port {number} left {kind}"
+            f"{port[kind]} {BAD_FRAMES} {number} left {kind}"
             for kind in ("corrupted", "duplicated", "reordered")
             if port.get(kind) and (ordered or kind != "reordered")
         ]

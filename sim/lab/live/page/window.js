@@ -6,6 +6,7 @@ import { Plots } from "./plots.js";
 import { Wires } from "./wires.js";
 
 const LONGEST = 20000;  // characters of the console that are kept
+const BEFORE = 1000;    // cycles of a wave before its moment
 const CHOSEN = /both ports: ([\w-]+)\s/g;  // as the guest's `variant` says it
 const element = (id) => document.getElementById(id);
 const wanted = () => Number(/^#cycle=(\d+)$/.exec(location.hash)?.[1] ?? NaN);
@@ -119,7 +120,7 @@ function note(text) {
 function end(text) {
   show("ended");
   note(text);
-  for (const one of document.querySelectorAll("input, select:not(#span), button")) one.disabled = true;
+  for (const one of document.querySelectorAll("input, select:not(#span), button:not(#wave)")) one.disabled = true;
 }
 
 function draw() {
@@ -155,6 +156,12 @@ on("back-interrupt", "click", () => back("u", "interrupt"));
 on("position", "change", () => {
   go(Number(element("position").value));
   element("position").blur();
+});
+on("wave", "click", () => {
+  const { wave, start, replaying } = page.about, from = Math.max(start, page.state.cycle - BEFORE);
+  const when = replaying || document.body.dataset.state === "ended" ? "" : "after the session: ";
+  element("wave-command").textContent = wave ? `${when}${wave} --from ${from}`
+    : "A wave needs a recording: begin the session with --record FILE.";
 });
 on("load", "submit", () => page.control({
   do: "load", port: Number(element("port").value), percent: Number(element("percent").value),
