@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from moderato.soc.linux.memory_map import MIN_MEMORY
+from moderato.toolchain import project
 from moderato.toolchain.cache import BuildError
 
 from . import ecp5_tools, images, report
@@ -79,6 +80,7 @@ def bitstream(
         (temporary / MARK).write_text(
             json.dumps(
                 {
+                    "commit": project.version(),
                     "board": board,
                     "nic": nic,
                     "harts": harts,

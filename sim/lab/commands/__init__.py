@@ -33,7 +33,7 @@ LAB = (
     "cpus",
     "about",
 )
-DESIGN = ("verilog", "node", "example", "bitstream", "area", "mutate", "export", "series")
+DESIGN = ("verilog", "node", "example", "bitstream", "board", "area", "mutate", "export", "series")
 
 # Commands that need no clone. In the wheel, their imports are at the top (test_wheel.py).
 INSTALLED = ("verilog", "node", "about")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A real board, flashed, booted, checked and measured: `moderato board`."""

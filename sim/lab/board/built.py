@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `moderato bitstream` made for a board: its bitstream and its boot images."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from moderato.toolchain import project
+
+from ..show.errors import LabError, reason
+
+
+@dataclass(frozen=True)
+class Built:
+    """soc: the SoC's description; report: the build's; images: a path and an address each, in the order
+    of loading. The last one is executed."""
+
+    board: str
+    folder: Path
+    soc: dict
+    report: dict
+    images: list[tuple[Path, int]]
+
+    @property
+    def bitstream(self) -> Path:
+        return self.folder / f"{self.board}.bit"
+
+    @property
+    def has_linux(self) -> bool:
+        return any(path.name == "Image" for path, _ in self.images)
+
+
+def read(board: str, folder: Path | None) -> Built:
+    """The folder of a board's bitstream; by default the one that `moderato bitstream` writes."""
+    folder = folder or Path(f"{board}-moderato")
+    build = f"`./moderato bitstream --board {board}` makes it"
+    if not folder.is_dir():
+        raise LabError(f"{folder}/ does not exist; {build}, or name another --folder")
+    try:
+        soc, report, boot = (
+            json.loads((folder / name).read_text()) for name in ("soc.json", "report.json", "boot.json")
+        )
+        images = [(folder / name, int(address, 0)) for name, address in boot.items()]
+        made_for = report["board"]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise LabError(f"{folder}/ is not a folder of a bitstream ({reason(error)}); {build}") from None
+    if made_for != board:
+        raise LabError(f"{folder}/ was made for {made_for}, not for {board}; name another --folder")
+    built = Built(board, folder, soc, report, images)
+    for path in (built.bitstream, *(path for path, _ in images)):
+        if not path.is_file():
+            raise LabError(f"{path} is missing; {build}")
+    return built
+
+
+def require_commit(built: Built):
+    """Raises LabError if another commit than this clone's made the folder."""
+    there, here = built.report.get("commit"), project.version()
+    if there != here:
+        raise LabError(
+            f"{built.folder}/ is of {'commit ' + there if there else 'an unknown commit'}, and this "
+            f"clone is at {here}; build it again: ./moderato bitstream --board {built.board}"
+        )

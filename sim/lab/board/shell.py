@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Commands in the shell of a booted board, over a serial line that may lose octets.
+
+A function in the shell checks the length of each command before it runs it. It keeps the output in a
+file, and prints it with its MD5, so a damaged output is printed again and the command is not run again.
+"""
+
+import hashlib
+import re
+import select
+import shlex
+import time
+
+from ..show.errors import LabError
+from .serial_line import SerialLine
+
+PROMPT = b"# "
+# The quotes keep the marks out of the terminal's echo.
+FUNCTIONS = (
+    "r() { [ ${#1} = $2 ] || { echo @gar''bled@; return; }; "
+    "echo @be''gin@; eval \"$1\" >/tmp/.said 2>&1; s=$?; a; }",
+    "a() { cat /tmp/.said; echo @en''d@$s@$(md5sum </tmp/.said)@; }",
+)
+BEGIN, GARBLED = b"@begin@", b"@garbled@"
+END = re.compile(rb"@end@(\d+)@([0-9a-f]{32}) +-@\r*\n")
+TRIES = 5
+LONGEST = 900  # characters of a command: the shell takes no line of a thousand
+INTERRUPT = b"\x03"
+QUIET = 0.2  # seconds
+LONGEST_OUTPUT = 3  # times the timeout
+BOOTLOADER = re.compile(rb"litex(?:\x1b\[0m)?> ")
+
+
+class Silence(LabError):
+    """Nothing arrives any more."""
+
+
+class Shell:
+    """`timeout`: seconds without an octet, after which nobody is there. `repeated`: commands and outputs
+    that had to be sent again."""
+
+    def __init__(self, line: SerialLine, timeout: float):
+        self.line, self.timeout = line, timeout
+        self.repeated = 0
+        self._text = b""
+
+    def connect(self):
+        """Find the shell. Raises LabError with what is there instead."""
+        self._drain()
+        self.line.type(INTERRUPT + b"\n")
+        try:
+            self._until(re.compile(rb"(?:^|\n)[^\n]*# "))
+        except Silence:
+            raise self._nobody() from None
+        self._drain()
+        for _ in range(TRIES if is_text(self.line.log) else 0):
+            for function in FUNCTIONS:
+                self._type_line(function)
+            if self._try("true") is not None:
+                return
+            self._recover()
+        if not is_text(self.line.log):
+            raise self._nobody()
+        raise LabError(
+            f"the shell at {self.line.device} does not understand what is typed; octets are lost or "
+            "damaged: use a shorter USB cable, and no hub"
+        )
+
+    def run(self, command: str) -> tuple[int, str]:
+        """A command's exit status and output."""
+        assert len(command) <= LONGEST
+        for _ in range(TRIES):
+            if (result := self._try(command)) is not None:
+                return result
+            self._recover()
+        raise LabError(
+            f"the serial line {self.line.device} loses octets: `{command[:40]}` failed {TRIES} times; "
+            "use a shorter USB cable, and no hub"
+        )
+
+    def check(self, command: str) -> str:
+        """As `run`, for a command that has to succeed: its output."""
+        status, output = self.run(command)
+        if status:
+            raise LabError(
+                f"on the board, `{command}` ended with status {status}: " + " ".join(output.split())
+            )
+        return output
+
+    def _try(self, command: str) -> tuple[int, str] | None:
+        """None if octets were lost."""
+        self._type_line(f"r {shlex.quote(command)} {len(command)}")
+        try:
+            if (
+                self._until(re.compile(BEGIN + rb"\r*\n|" + GARBLED + rb"|not found")).group()[:7]
+                != BEGIN
+            ):
+                return None
+            return self._output() or self._output_again()
+        except Silence:
+            return None
+
+    def _output_again(self) -> tuple[int, str] | None:
+        for _ in range(TRIES):
+            self.repeated += 1
+            self._drain()
+            self._type_line("a")
+            self._until(re.compile(rb"a\r*\n"))
+            if (result := self._output()) is not None:
+                return result
+        return None
+
+    def _output(self) -> tuple[int, str] | None:
+        """None if the output is not that of its MD5."""
+        end = self._until(END)
+        output = end.string[: end.start()].replace(b"\r", b"")
+        if hashlib.md5(output).hexdigest() != end[2].decode():
+            return None
+        return int(end[1]), output.decode(errors="replace")
+
+    def _recover(self):
+        """To a prompt, also from within quotes that lost their end."""
+        self.repeated += 1
+        self.line.type(INTERRUPT + b"\n")
+        self._drain()
+
+    def _type_line(self, text: str):
+        self.line.type(text.encode() + b"\n")
+
+    def _until(self, pattern: re.Pattern) -> re.Match:
+        """The first match in what arrives. What precedes it is in its `string`."""
+        last = time.monotonic()
+        end = last + LONGEST_OUTPUT * self.timeout
+        while not (found := pattern.search(self._text)):
+            left = min(last + self.timeout, end) - time.monotonic()
+            if left <= 0 or not select.select([self.line], [], [], left)[0]:
+                raise Silence(f"nothing arrives from the board at {self.line.device}")
+            if piece := self.line.read():
+                self._text += piece
+                last = time.monotonic()
+        self._text = self._text[found.end() :]
+        return found
+
+    def _drain(self):
+        """Until nothing arrives, or too much."""
+        end = time.monotonic() + self.timeout
+        while time.monotonic() < end and select.select([self.line], [], [], QUIET)[0]:
+            self._text += self.line.read()
+        self._text = b""
+
+    def _nobody(self) -> LabError:
+        """What is at the line instead of a shell."""
+        text, device = bytes(self.line.log), self.line.device
+        if BOOTLOADER.search(text):
+            return LabError(
+                f"the board at {device} is in LiteX's BIOS and has no Linux yet; boot it: "
+                "./moderato board boot"
+            )
+        if not text:
+            return LabError(
+                f"nothing answers at {device}; is the board on and flashed, and is this its console? "
+                "(of two lines of one adapter, the console is the second one)"
+            )
+        if not is_text(text):
+            return LabError(
+                f"what arrives at {device} is not text: another device is there, or another baud rate; "
+                "check --serial and --board"
+            )
+        return LabError(
+            f"no shell answers at {device}, but another device, or a board that has not booted: "
+            f"{text[-60:].decode(errors='replace').strip()!r}"
+        )
+
+
+def is_text(octets: bytes | bytearray) -> bool:
+    """Whether a console printed it, and not another device, or one at another baud rate."""
+    printable = sum(32 <= octet < 127 or octet in b"\r\n\t\x1b" for octet in octets)
+    return printable >= 0.9 * len(octets)
