@@ -365,7 +365,7 @@ def inputs_of(name: str) -> list[str]:
 
 
 REQUIRED = {
-    "board": "flash --board versa_ecp5",
+    "board": "check --board versa_ecp5 --serial x",
     "replay": "--variant napi --in0 {tmp}/a.pcap --out0 {tmp}/0 --out1 {tmp}/1",
     "report": "--results {tmp}/a.pcap",
     "results": "--study harts",

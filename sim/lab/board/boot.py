@@ -153,7 +153,6 @@ def _by_tftp(job: Boot, port: wire.Wire) -> list[Finding]:
     server = tftp.Server(port.mac, {"boot.json": boot_json, **contents}, port.send)
     total = sum(map(len, contents.values()))
     _wake(job, b"netboot\n")
-    failed_at = 0
     with _progress(total) as show:
         last = time.monotonic()
         while bios.LIFTOFF not in job.text:
@@ -174,8 +173,7 @@ def _by_tftp(job: Boot, port: wire.Wire) -> list[Finding]:
                 before = server.requested[:-1]
                 done = sum(len(contents.get(name, b"")) for name in set(before))
                 show(min(total, done + server.transfer.done * (server.transfer.name in contents)), total)
-            if (at := job.text.rfind(b"Network boot failed.")) > failed_at:
-                failed_at = at
+            if b"Network boot failed." in job.text:
                 job.require_memory()
                 raise LabError(_silent(job, server))
     job.require_memory()

@@ -3,26 +3,32 @@
 
 import argparse
 
-from moderato.boards import BOARDS, WITHOUT_LINUX
+from moderato.boards import BOARDS, WITHOUT_LINUX, WITHOUT_PAIR
 
 from ..show.errors import UsageError
-from . import arguments, files
+from . import arguments, common, files
 
 EXAMPLES = (
     "flash --board versa_ecp5 --dry-run",
     "boot --board versa_ecp5 --serial /dev/ttyUSB1",
-    "boot --board versa_ecp5 --serial /dev/ttyUSB1 --tftp --port0 enp3s0",
+    "boot --board versa_ecp5 --serial /dev/ttyUSB1 --tftp --port0 eth1",
     "console --board versa_ecp5 --serial /dev/ttyUSB1",
+    "check --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2",
+    "forward --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2 --load 2",
 )
 ACTIONS = {
     "flash": "write the bitstream into the FPGA, or with --spi into its flash",
     "boot": "load the images over the serial line, or with --tftp through port 0",
     "console": "the board's console on this terminal, or with -c one command in its shell",
+    "check": "look at each part of a booted board, with the ports that are named",
+    "forward": "measure how it forwards, as the command of that name in simulation",
 }
 # The options that an action needs.
 NEEDS = {
     "boot": ("serial",),
     "console": ("serial",),
+    "check": ("serial",),
+    "forward": ("serial", "port0", "port1"),
 }
 TIMEOUT = 10.0  # seconds without an octet from a board that is asked something
 SIMULATED = 60  # times as long: its seconds are longer
@@ -66,6 +72,20 @@ def options(parser):
     add("--tftp", action="store_true", help="boot: serve the images at --port0")
     add("-c", dest="command", metavar="COMMAND", help="console: run this, and end with its status")
     add(
+        "--variant",
+        type=arguments.fast_list,
+        default=["napi-tx-off"],
+        metavar="V[,V...]",
+        help="forward: as of the command in simulation (default: napi-tx-off)",
+    )
+    common.add_frame_sizes(parser, 64, 512)
+    common.add_loads(parser)
+    parser.set_defaults(loads=[5])
+    add("--frames", type=arguments.frames, metavar="N", help="forward: offered to each port")
+    common.add_link(parser)
+    parser.set_defaults(link_mbps=1000)
+    common.add_json(parser)
+    add(
         "--simulated",
         action="store_true",
         help="the board is a simulation, whose seconds take longer than this machine's",
@@ -73,6 +93,10 @@ def options(parser):
 
 
 def check(options):
+    read = sorted(options.folder.iterdir()) if options.folder else []
+    common.require_distinct(
+        [(f"a file of --folder ({path.name})", path) for path in read], [("--json", options.json)]
+    )
     for name in NEEDS.get(options.action, ()):
         if getattr(options, name) is None:
             raise UsageError(f"{options.action} needs --{name}; add it")
@@ -89,6 +113,10 @@ def check(options):
         raise UsageError("--tftp needs --port0, the interface at which to serve; add it")
     if options.port0 is not None and options.port0 == options.port1:
         raise UsageError("--port0 and --port1 name the same interface; each port has its own")
+    if options.json and options.action not in ("check", "forward"):
+        raise UsageError(f"--json is for check and forward; leave it out of {options.action}")
+    if options.action == "forward" and options.board in WITHOUT_PAIR:
+        raise UsageError(f"forward needs two ports, and {options.board} has one")
     if options.action not in ("flash", "boot", "console") and options.board in WITHOUT_LINUX:
         raise UsageError(
             f"{options.board} has too little memory for Linux, and {options.action} asks Linux"
@@ -126,6 +154,59 @@ def _console(options, made) -> int:
     if options.command is None:
         return console.console(options.serial, made.soc["baud_rate"])
     return console.run(options.serial, made.soc["baud_rate"], options.command, TIMEOUT * _slow(options))
+
+
+def _check(options, made) -> int:
+    from ..board import check, findings
+    from ..show import outputs
+
+    if options.dry_run:
+        return _touches(options, made)
+    found = []
+    with _desk(options, made) as desk:
+        for each in check.check(desk):
+            print(each.line, flush=True)
+            found.append(each)
+    if options.json:
+        outputs.write_json(options.json, [each.as_json() for each in found])
+    return findings.status(found)
+
+
+def _forward(options, made) -> int:
+    from ..board import forward
+    from ..measure.forward import Request
+
+    if options.dry_run:
+        return _touches(options, made)
+    wanted = Request(
+        options.variant,
+        options.frame_sizes,
+        options.loads,
+        options.frames,
+        options.link_mbps,
+        options.json,
+    )
+    with _desk(options, made) as desk:
+        return forward.forward(wanted, desk)
+
+
+def _desk(options, made):
+    from ..board import desk
+
+    return desk.opened(made, options.serial, _interfaces(options), TIMEOUT, _slow(options))
+
+
+def _interfaces(options) -> dict[int, str]:
+    """The named ones, by port."""
+    named = {port: getattr(options, f"port{port}") for port in range(2)}
+    return {port: name for port, name in named.items() if name is not None}
+
+
+def _touches(options, made) -> int:
+    print(f"open {options.serial} at {made.soc['baud_rate']} baud, and type at the shell")
+    for port, name in _interfaces(options).items():
+        print(f"send and receive frames at {name}, for port {port}; change nothing of it")
+    return 0
 
 
 def _slow(options) -> float:

@@ -118,6 +118,7 @@ class Result:
         default_factory=lambda: dict.fromkeys(REASONS)
     )
     conditions: dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
+    hardware: dict | None = None  # of a trial on a board: board, host, intended and offered rate
 
     @property
     def offered_fps(self) -> float | None:
@@ -145,7 +146,7 @@ class Result:
         )
 
     def as_json(self) -> dict:
-        """The object that --json writes. All fields except `simulation` are the same in every run."""
+        """The object that --json writes. Simulated, all but `simulation` is the same in every run."""
         counts = (
             "offered",
             "answers",
@@ -201,10 +202,18 @@ class Result:
             "cpu_idle_percent_per_hart": [round(idle, 3) for idle in self.idle_per_hart],
             "interrupts_per_hart": self.interrupts_per_hart,
             "conditions": self.conditions,
+            **self._place(),
+        }
+
+    def _place(self) -> dict:
+        """Where the trial ran."""
+        if self.hardware is not None:
+            return {"on": "hardware", "hardware": self.hardware}
+        return {
             "simulation": {
                 "wall_seconds": round(self.wall_seconds, 3),
                 "cycles_per_second": round(self.cycles / self.wall_seconds),
-            },
+            }
         }
 
     def _nanoseconds(self, latency: dict[str, int | None]) -> dict[str, int | None]:

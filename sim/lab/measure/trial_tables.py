@@ -71,8 +71,9 @@ def _group(results: Sequence[Result]) -> str:
     streams = f", {trial.traffic.streams} streams" if trial.traffic.streams > 1 else ""
     title = (
         f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
-        f"offered to {into}: {trial.frames} frames per port in {trial.seconds:.3f} s of "
-        f"simulated time{streams}{ethtool.said(results[0].conditions)}"
+        f"offered to {into}: {trial.frames} frames per port in {trial.seconds:.3f} s "
+        f"{'on hardware' if results[0].hardware else 'of simulated time'}{streams}"
+        f"{ethtool.said(results[0].conditions)}"
     )
     return "\n".join([sentence(title), "", *_frames(results), "", *_costs(results)])
 

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato board check`: a booted board, part by part; each line passes, or names the next step."""
+
+import hashlib
+import random
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from moderato.toolchain import project
+
+from ..run.stations import ROUTER, TESTER
+from ..run.variants import INTERFACES, KNOWN
+from ..show.errors import LabError
+from . import counters, desk, frames, wire
+from .built import Built
+from .desk import Desk
+from .findings import Finding, failed, passed, skipped
+
+LINES = 100  # of the serial line's test
+CLOCK_SECONDS = 10
+READINGS = 8
+CLOCK_ERROR = 0.003  # 84.375 MHz for 85 is 0.0073; /proc/uptime has 10 ms
+TIMER_US = 100_000  # of the moderation timer's test
+TIMER_ERROR_US = 1_000
+MEMORY_KB = 4096
+PINGS = 64
+GIVE_UP = 3  # of them without any answer
+SIZES = (60, 61, 62, 63, 64, 65, 128, 594, 1513, 1514)  # octets of a frame, without the FCS
+SEED = 1
+
+
+def check(at: Desk) -> Iterator[Finding]:
+    """Findings, one after the other."""
+    checks: list[tuple[str, Callable[[Desk], Iterator[Finding]]]] = [
+        ("serial line", _serial_line),
+        ("image", _image),
+        ("driver", _driver),
+        ("clock", _clock),
+        ("memory", _memory),
+        ("link", _links),
+        ("port", _ports),
+        ("frames", _frames),
+        ("timer", _timer),
+        ("self-test", _self_test),
+        ("PTP", _ptp),
+    ]
+    for name, function in checks:
+        try:
+            yield from function(at)
+        except LabError as error:
+            yield failed(name, str(error), "correct this first; later lines depend on it")
+
+
+def _serial_line(at: Desk) -> Iterator[Finding]:
+    """Both directions: what is typed is checked by the board, what it prints by its MD5."""
+    before = at.shell.repeated
+    for command, expected in (
+        (f"seq {LINES}", "".join(f"{number}\n" for number in range(1, LINES + 1))),
+        (f"echo {'.' * 400}", "." * 400 + "\n"),
+    ):
+        if at.shell.check(command) != expected:
+            yield failed("serial line", "the board prints other lines than it should", "flash it again")
+            return
+    repeated = at.shell.repeated - before
+    if repeated:
+        yield failed(
+            "serial line",
+            f"{repeated} commands or outputs were damaged, and repeated",
+            "use a shorter USB cable, and no hub",
+        )
+    else:
+        yield passed("serial line", "every octet arrived in both directions")
+
+
+# Identity ------------------------------------------------------------------------------------------
+
+
+def _image(at: Desk) -> Iterator[Finding]:
+    built = at.built
+    build = f"build, flash and boot again: ./moderato bitstream --board {built.board}"
+    here, there = project.version(), built.report.get("commit")
+    if here != there:
+        yield failed("image", f"{built.folder}/ is of commit {there}, this clone of {here}", build)
+    wanted = _modules(built)
+    said = at.shell.check("md5sum /lib/modules/*.ko /sys/firmware/fdt 2>/dev/null; :")
+    found = {Path(name).name: digest for digest, name in re.findall(r"^(\w{32})  (\S+)$", said, re.M)}
+    if "fdt" in found:
+        wanted["fdt"] = _md5(built.folder / "moderato.dtb")
+    other = [name for name, digest in wanted.items() if found.get(name) != digest]
+    if other:
+        yield failed(
+            "image", f"the board runs another {', '.join(sorted(other))} than {built.folder}/ has", build
+        )
+    elif here == there:
+        yield passed("image", f"{', '.join(sorted(wanted))} are those of commit {there}")
+
+
+def _modules(built: Built) -> dict[str, str]:
+    """The MD5 of each kernel module in the root file system, by name."""
+    return {
+        Path(name).name: hashlib.md5(content).hexdigest()
+        for name, content in unpacked((built.folder / "initramfs.cpio").read_bytes())
+        if name.endswith(".ko")
+    }
+
+
+def unpacked(archive: bytes) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of newc archives, one after the other (soc/linux/rootfs.py)."""
+    place = 0
+    while archive[place : place + 6] == b"070701":
+        fields = [int(archive[place + 6 + 8 * n : place + 14 + 8 * n], 16) for n in range(13)]
+        size, length = fields[6], fields[11]
+        name = archive[place + 110 : place + 109 + length].decode()
+        start = (place + 110 + length + 3) & ~3
+        yield name, archive[start : start + size]
+        place = (start + size + 3) & ~3
+
+
+def _md5(path: Path) -> str:
+    return hashlib.md5(path.read_bytes()).hexdigest()
+
+
+# The SoC -------------------------------------------------------------------------------------------
+
+
+def _driver(at: Desk) -> Iterator[Finding]:
+    at.start()
+    ports = at.built.soc.get("macs", [0, 1])
+    found = at.shell.check("cd /sys/class/net; ls -d eth*; cd /").split()
+    if len(found) < len(ports):
+        yield failed(
+            "driver",
+            f"interfaces: {', '.join(found)}; the bitstream has {len(ports)} MACs",
+            "look for the driver's message: dmesg | grep moderato",
+        )
+    else:
+        yield passed("driver", f"loaded; interfaces: {', '.join(found)}")
+
+
+def _clock(at: Desk) -> Iterator[Finding]:
+    """The board's seconds, which count its clock, against the host's."""
+    first, start = _uptime(at)
+    time.sleep(CLOCK_SECONDS)
+    last, end = _uptime(at)
+    ratio = (last - first) / (end - start)
+    hz = at.built.soc.get("sys_clk_hz", 0)
+    said = f"{last - first:.2f} s of the board in {end - start:.2f} s of this machine"
+    if at.slow > 1:
+        yield skipped("clock", f"{said}; a simulation has no clock of its own")
+    elif abs(ratio - 1) > CLOCK_ERROR:
+        yield failed(
+            "clock",
+            f"{said}: the clock runs at {hz * ratio / 1e6:.3f} MHz instead of {hz / 1e6:.3f}",
+            "the bitstream's PLL and the device tree disagree; build, flash and boot again",
+        )
+    else:
+        yield passed("clock", f"{said}: {hz * ratio / 1e6:.2f} MHz")
+
+
+def _uptime(at: Desk) -> tuple[float, float]:
+    """The board's seconds and the host's, of the quickest of some readings: both ends take as long."""
+    found = []
+    for _ in range(READINGS):
+        start = time.monotonic()
+        board = float(at.shell.check("cat /proc/uptime").split()[0])
+        found.append((time.monotonic() - start, board, start))
+    _, board, start = min(found)
+    return board, start
+
+
+def _memory(at: Desk) -> Iterator[Finding]:
+    """The MD5 of random octets in memory, three times."""
+    kilobytes = MEMORY_KB // 16 if at.slow > 1 else MEMORY_KB
+    digests = at.shell.check(
+        f"dd if=/dev/urandom of=/tmp/.random bs=1024 count={kilobytes} 2>/dev/null; "
+        "for n in 1 2 3; do md5sum < /tmp/.random; done; rm /tmp/.random"
+    ).split("\n")[:3]
+    if len(set(digests)) == 1:
+        yield passed("memory", f"{kilobytes} KiB read three times, and equal")
+    else:
+        yield failed(
+            "memory",
+            f"{kilobytes} KiB differ from read to read",
+            "boot again and look at the DRAM's training; try a slower sys_clk_freq",
+        )
+
+
+# The ports -----------------------------------------------------------------------------------------
+
+
+def _links(at: Desk) -> Iterator[Finding]:
+    for port, name in enumerate(INTERFACES[: len(at.built.soc.get("macs", INTERFACES))]):
+        said = at.shell.run(f"ethtool {name}")[1]
+        speed = re.search(r"Speed: (\d+)Mb/s", said)
+        up = "Link detected: yes" in said
+        here = at.wires.get(port)
+        theirs = wire.speed(here.name) if here else None
+        text = f"{name}: {speed[1] if speed else '?'} Mb/s, link {'up' if up else 'down'}"
+        if not up:
+            yield failed(f"link {port}", text, "connect a cable; look at the port's LEDs")
+        elif speed and theirs and int(speed[1]) != theirs:
+            yield failed(
+                f"link {port}",
+                f"{text}; {here and here.name} has {theirs} Mb/s",
+                "the FPGA's ports are fixed at 1000 Mb/s; use a gigabit port, or --link negotiated",
+            )
+        else:
+            yield passed(f"link {port}", text)
+
+
+def _ports(at: Desk) -> Iterator[Finding]:
+    addresses = at.addresses()
+    for port in range(2):
+        if port in at.unusable:
+            fault, _, next_ = at.unusable[port].partition("; ")
+            yield failed(f"port {port}", fault, next_)
+            continue
+        if port not in at.wires:
+            yield skipped(f"port {port}", f"--port{port} is not named")
+            continue
+        name = at.wires[port].name
+        if fault := desk.port_fault(port, at.router(port), addresses, name):
+            yield failed(f"port {port}", *fault)
+        else:
+            yield passed(f"port {port}", f"{name} reaches the board's port {port}")
+
+
+def _frames(at: Desk) -> Iterator[Finding]:
+    """Echo requests of all lengths with random data; the counters must show each."""
+    before = counters.read(at.shell)
+    results = {port: _echo(at, port) for port in at.wires}
+    after = counters.read(at.shell).since(before)
+    for port, (sent, intact, damaged) in results.items():
+        count = after.ports[port]
+        bad = count["rx_crc_errors"] + count["rx_length_errors"]
+        said = f"{sent} echo requests: {intact} answers, {damaged} damaged"
+        if bad:
+            yield failed(
+                f"frames {port}",
+                f"{said}; the board counts {bad} damaged frames",
+                "RGMII's delays: check phy_mode and phy_delays in the board's file, and the cable",
+            )
+        elif damaged or intact < sent:
+            missing = sent - count["rx_packets"]
+            yield failed(
+                f"frames {port}",
+                f"{said}; {max(0, missing)} requests did not reach the board",
+                "repeat it with another cable; then another port of this machine",
+            )
+        else:
+            yield passed(f"frames {port}", f"{said}, {SIZES[0]} to {SIZES[-1]} octets")
+        yield from _counted(after, port, sent)
+
+
+def _counted(after: counters.Counters, port: int, sent: int) -> Iterator[Finding]:
+    received, transmitted = (after.ports[port][name] for name in ("rx_packets", "tx_packets"))
+    if received >= sent and transmitted >= sent:
+        yield passed(f"counters {port}", f"{received} received, {transmitted} sent")
+    else:
+        yield failed(
+            f"counters {port}",
+            f"{received} received, {transmitted} sent, of {sent}",
+            "compare with `ethtool -S` on the board; report both",
+        )
+    lines = after.kernel.rx_interrupts or after.kernel.shared_interrupts
+    if lines[port]:
+        yield passed(f"interrupt {port}", f"{lines[port]} for {received} frames")
+    else:
+        yield failed(
+            f"interrupt {port}", "none was raised", "report it with the output of cat /proc/interrupts"
+        )
+
+
+def _echo(at: Desk, port: int) -> tuple[int, int, int]:
+    """Echo requests sent, answered with the same data, answered with other data."""
+    wire_, patterns = at.wires[port], random.Random(SEED)
+    mac = at.addresses()[port]
+    intact = damaged = 0
+    total = len(SIZES) if at.slow > 1 else PINGS
+    for number in range(total):
+        if number == GIVE_UP and not intact + damaged:
+            return number, 0, 0
+        data = patterns.randbytes(SIZES[number % len(SIZES)] - 42)
+        wire_.send(
+            frames.echo((mac, TESTER[port].mac), (ROUTER[port].ipv4, TESTER[port].ipv4), number, data)
+        )
+        for found in wire_.frames(desk.ANSWER * at.slow):
+            packet = frames.parse(found.frame)
+            if not isinstance(packet, frames.Packet) or packet.protocol != frames.ICMP:
+                continue
+            if packet.payload[0] == frames.ECHO_REPLY and packet.source == ROUTER[port].ipv4:
+                same = packet.payload[8:] == data and not frames.checksum(packet.payload)
+                intact, damaged = intact + same, damaged + (not same)
+                break
+    return total, intact, damaged
+
+
+def _timer(at: Desk) -> Iterator[Finding]:
+    """The packet timer delays an answer by a time that this machine can measure."""
+    if 0 not in at.wires:
+        yield skipped("timer", "--port0 is not named")
+        return
+    name = INTERFACES[0]
+    status, said = at.shell.run(f"ethtool -C {name} rx-frames 255 rx-usecs 0 rx-usecs-low {TIMER_US}")
+    try:
+        if status:
+            yield skipped("timer", f"this driver does not take the setting: {' '.join(said.split())}")
+            return
+        times = [_round_trip(at) for _ in range(3)]
+    finally:
+        for command in KNOWN["napi-tx-off"].commands():
+            at.shell.run(command)
+    normal = min((each for each in (_round_trip(at) for _ in range(3)) if each), default=0)
+    found = [each for each in times if each]
+    delay = (min(found) - normal) * 1e6 if found else 0
+    text = f"{delay / 1000:.2f} ms for the {TIMER_US / 1000:g} ms that were set"
+    if at.slow > 1:
+        yield skipped("timer", f"{text}; a simulation has no clock of its own")
+    elif abs(delay - TIMER_US) < TIMER_ERROR_US:
+        yield passed("timer", text)
+    else:
+        yield failed("timer", text, "the driver's clock rate differs from the FPGA's; compare `clock`")
+
+
+def _round_trip(at: Desk) -> float | None:
+    """Seconds until the board answers ARP at port 0."""
+    start = time.monotonic()
+    return time.monotonic() - start if at.router(0) else None
+
+
+def _self_test(at: Desk) -> Iterator[Finding]:
+    for name in INTERFACES[: len(at.built.soc.get("macs", INTERFACES))]:
+        status, said = at.shell.run(f"ethtool -t {name}")
+        if status and re.search(r"not supported|Cannot", said):
+            yield skipped(f"self-test {name}", "this driver has none")
+        elif status or "FAIL" in said:
+            yield failed(
+                f"self-test {name}", " ".join(said.split()), "report it with the output of dmesg"
+            )
+        else:
+            yield passed(f"self-test {name}", " ".join(said.split()))
+
+
+def _ptp(at: Desk) -> Iterator[Finding]:
+    if at.shell.run("[ -e /dev/ptp0 ]")[0]:
+        yield skipped("PTP", "this image has no PTP clock")
+    else:
+        yield skipped("PTP", "the images have no program that reads the clock")

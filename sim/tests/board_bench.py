@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A pretended board with ports: its shell is in a network namespace with eth0 and eth1. Their other
+ends, port0 and port1, are in the host's namespace. Linux there forwards as it does on a board.
+
+What a board has and this namespace lacks are scripts in front of PATH. Needs root.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = {
+    # Reads of /proc/interrupts show an interrupt for each frame.
+    "cat": """\
+case $1 in
+/proc/interrupts)
+    for port in 0 1; do
+        cd /sys/class/net/eth$port/statistics
+        echo "  $((7 + 2 * port)):  $(/bin/cat rx_packets)  SiFive PLIC $((3 + port)) Edge  eth$port-rx"
+        echo "  $((8 + 2 * port)):  $(/bin/cat tx_packets)  SiFive PLIC $((5 + port)) Edge  eth$port-tx"
+    done
+    shift ;;
+/proc/uptime)
+    read up idle < /proc/uptime
+    up=$((${up%.*}${up#*.} * ${BENCH_PPM:-1000000} / 1000000))
+    echo "$((up / 100)).$(printf %02d $((up % 100))) $idle"
+    exit ;;
+esac
+exec /bin/cat "$@"
+""",
+    "ethtool": """\
+case $1 in
+-S)
+    [ ! "$BENCH_MISCOUNT" ] || echo >> $BENCH/filtered
+    echo "     rx_filtered: $(wc -l < $BENCH/filtered)" ;;
+-t)
+    echo "Cannot test: Operation not supported" >&2
+    exit 95 ;;
+-C)
+    case $* in *rx-usecs-low\\ 100000*) exit 95 ;; esac ;;
+eth*)
+    echo "    Speed: 10000Mb/s"
+    case $(/bin/cat /sys/class/net/$1/carrier) in
+    1) echo "    Link detected: yes" ;;
+    *) echo "    Link detected: no" ;;
+    esac ;;
+esac
+""",
+    "md5sum": """\
+case $1 in
+/lib/modules/*)
+    echo "$(/usr/bin/md5sum < $BENCH/moderato.ko | cut -c1-32)  /lib/modules/moderato.ko" ;;
+*)
+    exec /usr/bin/md5sum "$@" ;;
+esac
+""",
+}
+HOST = """\
+set -e
+mount -t sysfs sysfs /sys
+echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6
+for port in 0 1; do
+    ip link add port$port type veth peer name eth$port
+    ip link set port$port up
+    ip link set eth$port netns {board}
+done
+"""
+BOARD = """\
+set -e
+mount -t sysfs sysfs /sys
+mount -t tmpfs tmpfs /etc
+mkdir /etc/moderato
+echo '#!/bin/true' > /etc/moderato/up
+chmod +x /etc/moderato/up
+echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6
+for port in 0 1; do
+    ip link set eth$port address 02:4d:6f:64:00:0$port up
+    ip addr add 198.1$((8 + port)).0.1/24 dev eth$port
+    ip neigh replace 198.1$((8 + port)).0.2 lladdr 02:54:73:74:00:0$port nud permanent dev eth$port
+done
+echo 1 > /proc/sys/net/ipv4/ip_forward
+echo 0 > /proc/sys/net/ipv4/conf/all/rp_filter
+"""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Processes that hold the namespaces; `folder` has the scripts."""
+
+    host: int
+    board: int
+    folder: Path
+
+    def on_board(self, command: str):
+        subprocess.run([*entering(self.board), "sh", "-c", command], check=True, capture_output=True)
+
+    def on_host(self, command: str):
+        subprocess.run([*entering(self.host), "sh", "-c", command], check=True, capture_output=True)
+
+    def environment(self, **settings: str) -> dict[str, str]:
+        """Of the board's shell; settings: BENCH_…, as the scripts take them."""
+        path = f"{self.folder}/bin:{os.environ['PATH']}:/usr/sbin:/sbin"
+        return {"PATH": path, "BENCH": str(self.folder)} | settings
+
+    def moderato(self, *words: str) -> subprocess.CompletedProcess:
+        """A command of ours, in the host's namespace."""
+        return subprocess.run(
+            [*entering(self.host), sys.executable, "-P", "-m", "moderato.sim.lab.cli", *words],
+            text=True,
+            capture_output=True,
+        )
+
+
+def entering(pid: int) -> list[str]:
+    return ["nsenter", "--target", str(pid), "--net", "--mount"]
+
+
+@contextlib.contextmanager
+def made(folder: Path) -> Iterator[Bench]:
+    """A bench while the block runs; skips the test where the kernel does not permit one."""
+    (folder / "bin").mkdir(parents=True)
+    for name, text in SCRIPTS.items():
+        (folder / "bin" / name).write_text(f"#!/bin/sh\n{text}")
+        (folder / "bin" / name).chmod(0o755)
+    (folder / "filtered").touch()
+    (folder / "moderato.ko").write_bytes(b"the driver")
+    holder = ["unshare", "--net", "--mount", "sh", "-c", "echo; exec sleep 1000000"]
+    with contextlib.ExitStack() as stack:
+        pids = []
+        for _ in range(2):
+            process = stack.enter_context(
+                subprocess.Popen(holder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            )
+            stack.callback(process.kill)
+            assert process.stdout and process.stderr
+            if not process.stdout.readline():
+                pytest.skip(f"no network namespace: {process.stderr.read().strip()}")
+            pids.append(process.pid)
+        host, board = pids
+        for pid, script in (host, HOST.format(board=board)), (board, BOARD):
+            done = subprocess.run([*entering(pid), "sh", "-c", script], text=True, capture_output=True)
+            if done.returncode:
+                pytest.skip(f"no pair of interfaces: {done.stderr.strip()}")
+        yield Bench(host, board, folder)

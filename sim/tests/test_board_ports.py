@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`moderato board check` and `forward`, with a pretended board that has ports (board_bench.py)."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import board_bench
+import fake_board
+import pytest
+from fake_board import Faults, playing
+
+from moderato.soc.linux.rootfs import Entry, archive
+from moderato.toolchain import project
+
+NEIGHBOUR = "ip neigh replace 198.19.0.2 lladdr 02:54:73:74:00:01 nud permanent dev eth1"
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="raw frames need root")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    with board_bench.made(tmp_path_factory.mktemp("bench") / "bench") as made:
+        yield made
+
+
+@pytest.fixture
+def built(tmp_path):
+    folder = fake_board.folder(tmp_path / "built", project.version())
+    module = Entry("lib/modules/moderato.ko", 0o100644, b"the driver")
+    (folder / "initramfs.cpio").write_bytes(
+        archive([Entry("init", 0o100755, b"#!")]) + archive([module])
+    )
+    return folder
+
+
+def run(bench, built, action: str, *words: str, faults=Faults(), ports=("port0", "port1"), **settings):
+    """A command's output, with a booted board."""
+    shell = fake_board.shell(bench.environment(**settings), board_bench.entering(bench.board))
+    with playing(faults, shell) as line:
+        named = [word for n, name in enumerate(ports) for word in (f"--port{n}", name)]
+        return bench.moderato(
+            *("board", action, "--board", "versa_ecp5", "--folder", str(built)),
+            *("--serial", line.device, *named, *words),
+        )
+
+
+def lines(done: subprocess.CompletedProcess) -> dict[str, str]:
+    """The status of each line of `check`."""
+    return {
+        line[6:18].strip(): line[:4]
+        for line in done.stdout.splitlines()
+        if line[:4] in ("pass", "FAIL", "skip")
+    }
+
+
+# check ---------------------------------------------------------------------------------------------
+
+
+def test_check_passes(bench, built, tmp_path):
+    done = run(bench, built, "check", "--json", str(tmp_path / "check.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = lines(done)
+    assert "FAIL" not in found.values()
+    for name in ("serial line", "image", "driver", "clock", "memory", "link 0", "port 0", "frames 0",
+                 "counters 0", "interrupt 0", "frames 1", "interrupt 1"):  # fmt: skip
+        assert found[name] == "pass", done.stdout
+    assert found["self-test eth0"[:12].strip()] == "skip"
+    written = json.loads((tmp_path / "check.json").read_text())
+    assert [each["name"] for each in written][:2] == ["serial line", "image"]
+
+
+def test_check_names_each_fault(bench, built):
+    """At once: another image, a clock that is 0.74 % slow, a port without cable."""
+    (bench.folder / "moderato.ko").write_bytes(b"another driver")
+    bench.on_board("ip link set eth1 down")
+    try:
+        done = run(bench, built, "check", BENCH_PPM="992650")
+    finally:
+        (bench.folder / "moderato.ko").write_bytes(b"the driver")
+        bench.on_board(f"ip link set eth1 up; {NEIGHBOUR}")
+    found = lines(done)
+    assert done.returncode == 1
+    assert {name for name, status in found.items() if status == "FAIL"} == {
+        "image", "clock", "link 1", "port 1",
+    }, done.stdout  # fmt: skip
+    assert "another moderato.ko" in done.stdout and "instead of 84.375" in done.stdout
+    assert "port1 has no carrier" in done.stdout
+    assert done.stdout.count("next: ") == 4
+
+
+def test_check_names_swapped_cables(bench, built):
+    done = run(bench, built, "check", ports=("port1", "port0"))
+    assert "port1 is connected to the board's port 1" in done.stdout
+    assert "swap the cables" in done.stdout and done.returncode == 1
+
+
+def test_check_names_a_line_that_drops_octets(bench, built):
+    done = run(bench, built, "check", faults=Faults(drop=0.001), ports=())
+    assert lines(done)["serial line"] == "FAIL", done.stdout + done.stderr
+    assert "shorter USB cable" in done.stdout
+
+
+def test_changes_nothing_of_the_interfaces(bench, built):
+    def state() -> str:
+        return subprocess.run(
+            [*board_bench.entering(bench.host), "ip", "-d", "address"], capture_output=True, text=True
+        ).stdout
+
+    before = state()
+    run(bench, built, "check")
+    assert state() == before and "promiscuity 0" in before
+
+
+@pytest.mark.parametrize(
+    "ports, says",
+    [
+        (("port0", "eth7"), "there is no interface eth7; there are: lo, port0, port1"),
+        (("port0", "lo"), "lo is down; set it up"),
+    ],
+)
+def test_rejects_other_interfaces(bench, built, ports, says):
+    done = run(bench, built, "forward", ports=ports)
+    assert done.returncode == 1 and says in done.stderr
+
+
+def test_rejects_the_default_route(bench, built):
+    bench.on_host("ip addr add 10.9.9.1/24 dev port1; ip route add default via 10.9.9.2")
+    try:
+        done = run(bench, built, "forward")
+    finally:
+        bench.on_host("ip addr del 10.9.9.1/24 dev port1")
+    assert "this host's default route uses port1" in done.stderr
+
+
+# forward -------------------------------------------------------------------------------------------
+
+LOAD = ("--frame-size", "64,1518", "--load", "0.1", "--frames", "300")
+
+
+def test_account_closes_to_the_frame(bench, built, tmp_path):
+    done = run(bench, built, "forward", *LOAD, "--json", str(tmp_path / "out.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    trials = json.loads((tmp_path / "out.json").read_text())
+    assert [each["frame_bytes"] for each in trials] == [64, 1518]
+    for each in trials:
+        assert each["on"] == "hardware" and "simulation" not in each
+        assert each["hardware"]["host_drivers"] == ["veth", "veth"]
+        assert each["hardware"]["intended_fps"] == each["offered_fps"]  # by --load
+        for port in each["ports"]:
+            assert port["offered"] == port["received"] == port["forwarded"] == 300
+            assert port["lost"] == port["corrupted"] == port["reordered"] == 0
+        assert 0 < each["latency_ns"]["min"] <= each["latency_ns"]["max"]
+    assert "300 frames per port" in done.stdout and "on hardware" in done.stdout
+
+
+def test_counts_frames_that_the_board_does_not_forward(bench, built, tmp_path):
+    bench.on_board("ip route add blackhole 198.19.0.2")
+    try:
+        done = run(bench, built, "forward", *LOAD, "--json", str(tmp_path / "out.json"))
+    finally:
+        bench.on_board("ip route del blackhole 198.19.0.2")
+    assert done.returncode == 0, done.stderr
+    into, back = json.loads((tmp_path / "out.json").read_text())[0]["ports"]
+    assert (into["lost"], back["lost"], into["received"]) == (300, 0, 300)
+
+
+def test_reports_an_account_that_does_not_close(bench, built):
+    done = run(bench, built, "forward", *LOAD, BENCH_MISCOUNT="1")
+    assert done.returncode == 1
+    assert "this machine sent 300 frames into port 0, and the board counts 30" in done.stderr
+
+
+def test_reports_a_host_that_is_the_bottleneck(bench, built):
+    done = run(bench, built, "forward", "--frame-size", "64", "--load", "100", "--frames", "3000")
+    assert "this machine is the bottleneck" in done.stdout, done.stderr
+
+
+# boot by TFTP --------------------------------------------------------------------------------------
+
+CLIENT = Path(__file__).with_name("tftp_client.py")
+
+
+def netboot(bench, status: list[int]):
+    """Plays a board that boots from the network, by the stack of its namespace."""
+
+    def play(line, ended):
+        while not line.read(0.1):  # the command is up, and looks for a prompt
+            if ended.is_set():
+                return
+        line.send(fake_board.BANNER.format(memtest=fake_board.MEMTEST_OK, width="03", lane="04+-03"))
+        line.send("Booting from network...\r\n")
+        client = [*board_bench.entering(bench.board), sys.executable, str(CLIENT)]
+        status.append(subprocess.run(client, timeout=60).returncode)
+        line.send("Network boot failed.\r\n" if status[0] else fake_board.LIFTOFF + fake_board.BOOTED)
+        fake_board.nothing(line, ended)
+
+    return play
+
+
+def boot(bench, built) -> tuple[subprocess.CompletedProcess, list[int]]:
+    status: list[int] = []
+    with playing(Faults(), netboot(bench, status)) as line:
+        done = bench.moderato(
+            *("board", "boot", "--board", "versa_ecp5", "--folder", str(built)),
+            *("--serial", line.device, "--tftp", "--port0", "port0"),
+        )
+    return done, status
+
+
+@pytest.fixture
+def client_address(bench):
+    bench.on_board("ip addr add 192.168.1.50/24 dev eth0")
+    yield
+    bench.on_board("ip addr del 192.168.1.50/24 dev eth0")
+
+
+def test_boots_by_tftp(bench, built, client_address):
+    done, status = boot(bench, built)
+    assert (done.returncode, status) == (0, [0]), done.stdout + done.stderr
+    assert "octets by TFTP, 0 blocks sent again" in done.stdout
+
+
+def test_server_needs_an_unused_address(bench, built):
+    bench.on_board("ip addr add 192.168.1.100/24 dev eth0")
+    try:
+        done, _ = boot(bench, built)
+    finally:
+        bench.on_board("ip addr del 192.168.1.100/24 dev eth0")
+    assert "192.168.1.100 is in use at port0, by another station (02:4d:6f:64:00:00)" in done.stderr
+
+
+def test_server_needs_a_kernel_without_its_address(bench, built):
+    bench.on_host("ip addr add 192.168.1.100/24 dev port0")
+    try:
+        done, _ = boot(bench, built)
+    finally:
+        bench.on_host("ip addr del 192.168.1.100/24 dev port0")
+    assert "the kernel would answer the board, too; remove it: ip address del" in done.stderr
