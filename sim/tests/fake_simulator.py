@@ -3,18 +3,27 @@
 """Implements moderato-sim's protocol with a fake guest, to test the lab without the SoC.
 
 Environment:
-  FAKE_LOST        frames lost at the ring of port 0 FAKE_MISCOUNT    interrupts that only the guest
-  counted FAKE_WITHDRAWN   receive interrupts that no hart claimed FAKE_CORRUPTED   corrupted frames
-  FAKE_FAIL        the guest's commands that fail FAKE_STALL       trials that never end: 1: all, else
-  those with that frame size, transfer size, or Mb/s FAKE_JOURNAL     a file that gets a line per
-  process: its arguments FAKE_CAPACITY    frames/s that each port forwards of an offer in steps (`offer`,
-  `run`, `status`, `collect`) FAKE_RING        frames that its ring holds FAKE_SHARED      a NIC with one
-  interrupt line for both directions FAKE_STARVED     a guest that resets its interfaces only after the
-  load FAKE_REFUSED     a guest that rejects connections FAKE_OFF         a guest that powers off in a
-  script FAKE_UNEVEN      a transfer with a pause in its window FAKE_FILTERED    a MAC for which all
-  frames of a replay are addressed to other stations FAKE_ENDED       a live session whose guest powers
-  off FAKE_DIFFERENCE  the message about a replay that differs from its recording FAKE_IGNORED     an
-  ethtool that changes nothing FAKE_UNREAD      files of a session whose readers leave
+  FAKE_LOST       frames lost at the ring of port 0
+  FAKE_MISCOUNT   interrupts that only the guest counted
+  FAKE_WITHDRAWN  receive interrupts that no hart claimed
+  FAKE_CORRUPTED  corrupted frames
+  FAKE_FAIL       the guest's commands that fail
+  FAKE_STALL      trials that never end: 1: all, else those with that frame size, transfer size, or
+                  Mb/s
+  FAKE_JOURNAL    a file that gets a line per process: its arguments
+  FAKE_CAPACITY   frames/s that each port forwards of an offer in steps (`offer`, `run`, `status`,
+                  `collect`)
+  FAKE_RING       frames that its ring holds
+  FAKE_SHARED     a NIC with one interrupt line for both directions
+  FAKE_STARVED    a guest that resets its interfaces only after the load
+  FAKE_REFUSED    a guest that rejects connections
+  FAKE_OFF        a guest that powers off in a script
+  FAKE_UNEVEN     a transfer with a pause in its window
+  FAKE_FILTERED   a MAC for which all frames of a replay are addressed to other stations
+  FAKE_ENDED      a live session whose guest powers off
+  FAKE_DIFFERENCE the message about a replay that differs from its recording
+  FAKE_IGNORED    an ethtool that changes nothing
+  FAKE_UNREAD     files of a session whose readers leave
 """
 
 import json
@@ -481,7 +490,7 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         reply = {"do": request["do"], "ok": True, "wall_seconds": 0.1, "cpu_seconds": 0.1}
-        if request["do"] not in ("profile", "wave") and request.get("cycles") != 0:
+        if request["do"] not in ("live", "profile", "wave") and request.get("cycles") != 0:
             guest.cycle += 1000
         match request["do"]:
             case "send":

@@ -203,7 +203,7 @@ def test_a_stop_keeps_finished_profiles(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(profile.attribution, "as_json", lambda each: {"variant": each})
     monkeypatch.setattr(profile, "fold", lambda profiles: f"{profiles}")
     monkeypatch.setattr(profile.flame_graph, "render", lambda profiles: f"{profiles}")
-    monkeypatch.setattr(profile.forward, "report_problems", lambda results: 0)
+    monkeypatch.setattr(profile.forward, "report_problems", lambda *_: 0)
     monkeypatch.setattr(profile.runner, "run_all", stopped)
     files = {name: tmp_path / name for name in ("--folded", "--flame-graph", "--json")}
     words = [word for name, file in files.items() for word in (name, str(file))]
