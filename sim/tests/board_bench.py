@@ -6,6 +6,7 @@ What a board has and this namespace lacks are scripts in front of PATH. Needs ro
 """
 
 import contextlib
+import functools
 import os
 import subprocess
 import sys
@@ -121,9 +122,18 @@ def entering(pid: int) -> list[str]:
     return ["nsenter", "--target", str(pid), "--net", "--mount"]
 
 
+@functools.cache
+def refusal() -> str:
+    """The error message without such namespaces; empty with them."""
+    pair = ["ip", "link", "add", "one", "type", "veth", "peer", "name", "other"]
+    return subprocess.run(["unshare", "--net", "--mount", *pair], text=True, capture_output=True).stderr
+
+
 @contextlib.contextmanager
 def made(folder: Path) -> Iterator[Bench]:
-    """A bench while the block runs; skips the test where the kernel does not permit one."""
+    """A bench while the block runs. Skips the test if the kernel does not permit one."""
+    if refused := refusal():
+        pytest.skip(f"no namespaces with a pair of interfaces: {refused}")
     (folder / "bin").mkdir(parents=True)
     for name, text in SCRIPTS.items():
         (folder / "bin" / name).write_text(f"#!/bin/sh\n{text}")
@@ -139,12 +149,10 @@ def made(folder: Path) -> Iterator[Bench]:
             )
             stack.callback(process.kill)
             assert process.stdout and process.stderr
-            if not process.stdout.readline():
-                pytest.skip(f"no network namespace: {process.stderr.read().strip()}")
+            assert process.stdout.readline(), process.stderr.read()
             pids.append(process.pid)
         host, board = pids
         for pid, script in (host, HOST.format(board=board)), (board, BOARD):
             done = subprocess.run([*entering(pid), "sh", "-c", script], text=True, capture_output=True)
-            if done.returncode:
-                pytest.skip(f"no pair of interfaces: {done.stderr.strip()}")
+            assert done.returncode == 0, done.stderr
         yield Bench(host, board, folder)

@@ -389,7 +389,7 @@ with hosts.made() as made:
 
 
 def test_no_process_of_a_killed_session_remains(beside):
-    """Two sessions, of which one is killed."""
+    """One of two sessions is killed."""
     process = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True)
     assert int(process.stdout.readline()) != os.fstat(beside.namespaces[0]).st_ino
     until(lambda: running("98765.1234"))

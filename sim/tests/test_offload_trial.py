@@ -11,7 +11,7 @@ from moderato.soc.linux import kernel
 
 
 def test_the_cpu_sees_no_frame():
-    """At the line rate of both ports, with the shortest frames, of which none is lost."""
+    """Both ports carry the shortest frames at line rate, and none is lost."""
     lab = machine(system=System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP)))
     ready = state.ready(lab, "offload")
     result = trial.run(Trial("offload", 64, 100.0, 1000, 100), ready, lambda done: None)

@@ -8,7 +8,7 @@ from ..run import guest
 from ..run.variants import INTERFACES
 from .shell import Shell
 
-STATISTICS = (
+RECEIVED = (
     "rx_packets",
     "rx_missed_errors",
     "rx_fifo_errors",
@@ -16,9 +16,9 @@ STATISTICS = (
     "rx_length_errors",
     "rx_over_errors",
     "rx_dropped",
-    "tx_packets",
-    "tx_dropped",
 )
+STATISTICS = (*RECEIVED, "tx_packets", "tx_dropped")
+ARRIVED = (*RECEIVED, "rx_filtered")  # each frame that entered the port counts in one of them
 FILTERED = re.compile(r"rx_filtered: (\d+)")
 TICKS = 100  # in a second: USER_HZ
 DRIVER = "[ -e /sys/class/net/eth0 ] || insmod /lib/modules/moderato.ko"

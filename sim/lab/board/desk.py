@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A booted board and what it is connected to: its shell, and an interface of the host at each port."""
+"""A booted board: its shell, and the host's interfaces that its ports are connected to."""
 
 import contextlib
 from collections.abc import Iterator

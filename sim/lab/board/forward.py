@@ -141,19 +141,7 @@ def account(fates: list[Fates], counted: counters.Counters) -> list[str]:
     for port, fate in enumerate(fates):
         board = counted.ports[port]
         entered = fate.offered + fate.answers + fate.own
-        arrived = sum(
-            board[name]
-            for name in (
-                "rx_packets",
-                "rx_missed_errors",
-                "rx_fifo_errors",
-                "rx_crc_errors",
-                "rx_length_errors",
-                "rx_over_errors",
-                "rx_dropped",
-                "rx_filtered",
-            )
-        )
+        arrived = sum(board[name] for name in counters.ARRIVED)
         if arrived != entered:
             problems.append(
                 f"this machine sent {entered} frames into port {port}, and the board counts {arrived}; "

@@ -3,6 +3,7 @@
 
 A function in the shell checks the length of each command before it runs it. It keeps the output in a
 file, and prints it with its MD5, so a damaged output is printed again and the command is not run again.
+Each attempt has a number, because an earlier one may still answer.
 """
 
 import hashlib
@@ -17,12 +18,12 @@ from .serial_line import SerialLine
 PROMPT = b"# "
 # The quotes keep the marks out of the terminal's echo.
 FUNCTIONS = (
-    "r() { [ ${#1} = $2 ] || { echo @gar''bled@; return; }; "
-    "echo @be''gin@; eval \"$1\" >/tmp/.said 2>&1; s=$?; a; }",
-    "a() { cat /tmp/.said; echo @en''d@$s@$(md5sum </tmp/.said)@; }",
+    "r() { [ ${#1} = $2 ] || { echo @gar''bled@$3@; return; }; "
+    "moderato_n=$3; echo @be''gin@$moderato_n@; eval \"$1\" >/tmp/.said$$ 2>&1; s=$?; a; }",
+    "a() { cat /tmp/.said$$; echo @en''d@$moderato_n@$s@$(md5sum </tmp/.said$$)@; }",
 )
-BEGIN, GARBLED = b"@begin@", b"@garbled@"
-END = re.compile(rb"@end@(\d+)@([0-9a-f]{32}) +-@\r*\n")
+BEGUN = rb"@(begin|garbled)@%d@\r*\n|not found"
+END = rb"@end@%d@(\d+)@([0-9a-f]{32}) +-@\r*\n"
 TRIES = 5
 LONGEST = 900  # characters of a command: the shell takes no line of a thousand
 INTERRUPT = b"\x03"
@@ -42,6 +43,7 @@ class Shell:
     def __init__(self, line: SerialLine, timeout: float):
         self.line, self.timeout = line, timeout
         self.repeated = 0
+        self._attempt = 0
         self._text = b""
 
     def connect(self):
@@ -89,12 +91,10 @@ class Shell:
 
     def _try(self, command: str) -> tuple[int, str] | None:
         """None if octets were lost."""
-        self._type_line(f"r {shlex.quote(command)} {len(command)}")
+        self._attempt += 1
+        self._type_line(f"r {shlex.quote(command)} {len(command)} {self._attempt}")
         try:
-            if (
-                self._until(re.compile(BEGIN + rb"\r*\n|" + GARBLED + rb"|not found")).group()[:7]
-                != BEGIN
-            ):
+            if self._until(re.compile(BEGUN % self._attempt))[1] != b"begin":
                 return None
             return self._output() or self._output_again()
         except Silence:
@@ -112,7 +112,7 @@ class Shell:
 
     def _output(self) -> tuple[int, str] | None:
         """None if the output is not that of its MD5."""
-        end = self._until(END)
+        end = self._until(re.compile(END % self._attempt))
         output = end.string[: end.start()].replace(b"\r", b"")
         if hashlib.md5(output).hexdigest() != end[2].decode():
             return None

@@ -79,8 +79,8 @@ def of_programs(text: str) -> list[Symbol]:
 def functions(rows) -> list[Symbol]:
     """Code symbols among rows (address, kind, name) of nm.
 
-    Each ends where the next one starts, because assembly functions have no size. Of several names with
-    the same address, names without underscores at the start come first. Then come those with underscores
+    Each ends where the next one starts, because assembly functions have no size. If an address has
+    several names, those without underscores at the start come first, then those with underscores
     (`__memset`), then a linker script's marks (`__entry_text_end`).
     """
     starts: dict[int, tuple] = {}
