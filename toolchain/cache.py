@@ -23,6 +23,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -36,6 +37,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 TAIL = 12  # lines of a failed command's output that the error shows
 
 _whole: set[Path] = set()  # artifacts already checked
+_parsing = threading.Lock()  # CPython 3.11 counts the depth of a tree for all threads together
 _log: contextvars.ContextVar[Path | None] = contextvars.ContextVar("log", default=None)
 
 
@@ -97,7 +99,8 @@ def _code(source: bytes) -> bytes:
     """Python without comments, docstrings and layout: they change no artifact. Source that is no
     Python is returned as it is."""
     try:
-        tree = ast.parse(source)
+        with _parsing:
+            tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return source
     for node in ast.walk(tree):

@@ -2,12 +2,14 @@
 """The build cache: artifacts are complete or absent, keyed by content, and built once."""
 
 import errno
+import gc
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,28 @@ def test_key_depends_on_the_recipe(tmp_path):
     assert (made(text.format("-O2")) / "out").read_text() == "-O2"
     own = tmp_path / "recipe.py"
     assert made(text.format("-O1"), own) == made(described, own)
+
+
+def test_threads_compute_keys_at_once(tmp_path):
+    """Another thread continues during a garbage collection, in the middle of a tree: the parser of
+    CPython 3.11 raises SystemError there."""
+    source = "def f(a):\n    return [x + 1 for x in a if x * 2]\n" * 50
+    for number in range(80):
+        (tmp_path / f"{number}.py").write_text(f"N = {number}\n{source}")
+
+    def let_others_run(*_):
+        time.sleep(0)
+
+    threshold = gc.get_threshold()
+    gc.callbacks.append(let_others_run)
+    gc.set_threshold(20)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            parts = [[tmp_path / f"{number}.py" for number in range(n, 80, 4)] for n in range(4)]
+            assert len(set(threads.map(lambda files: key("lab", files), parts))) == 4
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(let_others_run)
 
 
 def test_missing_input(tmp_path):
