@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The simulated SoC: ModeratoSoC on a platform whose pads the harness drives.
 
-directory = soc_verilog(SimConfig(macs=2))      # *.v, soc.json
+directory = soc_verilog(SimConfig(macs=2))      # *.v, soc.json, values.txt
 """
 
 import contextlib
@@ -19,6 +19,7 @@ from migen import ClockDomain, Signal
 
 from moderato.gateware.mac import PARTS
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
+from moderato.sim.harness import values
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import FLOWS, OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources
@@ -250,13 +251,13 @@ class SimSoC(Simulated, ModeratoSoC):
 
 
 def soc_verilog(config: SimConfig = SimConfig()) -> Path:
-    """A folder with the Verilog files of the SoC (top module `TOP`), and soc.json."""
+    """A folder with the Verilog files of the SoC (top module `TOP`), soc.json, and values.FILE."""
     dma_ports = config.macs if config.nic == "moderato" else 0
     netlist = cluster(
         config.cpu, dma_ports, plic_sources(config.macs, config.mac_options.get("queues", 1))
     )
     parameters = json.dumps(dataclasses.asdict(config), sort_keys=True)
-    inputs = [parameters, netlist, Path(__file__)]
+    inputs = [parameters, netlist, Path(__file__), Path(values.__file__)]
     if config.dram:
         inputs += [
             Path(__file__).with_name("dram.py"),
@@ -273,7 +274,7 @@ def soc_verilog(config: SimConfig = SimConfig()) -> Path:
 
 
 def write(soc: Simulated, directory: Path):
-    """Write the SoC's Verilog files and soc.json."""
+    """Write the SoC's Verilog files, soc.json and values.FILE."""
     soc.finalize()
     description = soc.describe()
     fragment = soc.get_fragment()
@@ -293,6 +294,7 @@ def write(soc: Simulated, directory: Path):
         for file, _language, _library, *_ in soc.platform.sources:
             shutil.copy(file, ".")
     (directory / "soc.json").write_text(json.dumps(description, indent=2) + "\n")
+    (directory / values.FILE).write_text(values.verilog(soc, verilog.ns))
 
 
 if __name__ == "__main__":

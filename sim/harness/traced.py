@@ -4,7 +4,8 @@
 traced(soc_verilog(SimConfig()))      # .../moderato-sim
 
 SoC and harness are the same, and simulate the same cycles. Verilator keeps every signal here, but only a
-few in the fast model. So the two simulators' states differ, and each needs its own checkpoints.
+few in the fast model. So the two simulators' states differ, and each needs its own checkpoints. This one
+also has signals with the names of values (values.py).
 """
 
 import shutil
@@ -12,21 +13,29 @@ from pathlib import Path
 
 from moderato.toolchain.cache import artifact, key
 
+from . import values
 from .build import NAME, compile_model, ingredients, verilate
+from .top import SOC
 
 VERILATOR = ["--trace-fst"]
 
 
 def traced(verilog: Path) -> Path:
     """The binary for a folder of Verilog files with soc.json."""
-    inputs = [*ingredients(verilog), Path(__file__)]
+    named = verilog / values.FILE
+    more = named.read_text() if named.exists() else ""  # an example's SoC has none
+    inputs = [*ingredients(verilog), more, Path(__file__)]
     build_id = key("simulator-traced", inputs)
 
     def build(directory: Path):
-        model = directory / "model"
-        verilate(verilog, model, build_id, *VERILATOR)
+        model, source = directory / "model", directory / "verilog"
+        shutil.copytree(verilog, source)
+        soc = source / f"{SOC}.v"
+        soc.write_text(values.add(soc.read_text(), more))
+        verilate(source, model, build_id, *VERILATOR)
         compile_model(model, "TRACE=1")
         shutil.move(model / NAME, directory / NAME)
+        shutil.rmtree(source)
         shutil.rmtree(model)
 
     return artifact("simulator-traced", inputs, build, "about 3 minutes") / NAME

@@ -11,9 +11,11 @@ import time
 
 import pytest
 
+from moderato.sim.harness import values
 from moderato.sim.harness.cores import core
 from moderato.sim.harness.rings import rings_header
 from moderato.sim.harness.top import model_name, soc_config
+from moderato.sim.lab.wave import signals
 from moderato.sim.sim_soc import SimConfig, soc_verilog
 from moderato.soc.cpu import CpuConfig
 
@@ -82,3 +84,18 @@ def test_the_window_finds_the_fill_of_every_queue(config, queues):
             # The strobe with which the driver re-arms it.
             assert re.search(rf"moderation{number}_rearm\b.*strobe_{way}_rearm", verilog), line
     assert "case" not in rings_header("nothing", 2)
+
+
+@pytest.mark.parametrize("config", [SimConfig(macs=2), SimConfig(macs=2, offloads=True, flows=True)])
+def test_signals_with_names_of_values_are_new_ones_of_the_macs(config):
+    """A wave shows them (harness/values.py); no other simulator has them."""
+    folder = soc_verilog(config)
+    verilog, more = ((folder / name).read_text() for name in ("sim.v", values.FILE))
+    names = re.findall(r"^wire (?:\[\d+:0\] )?(\w+) =", more, re.MULTILINE)
+    assert len(names) == len(set(names)) == len(more.splitlines())
+    assert not set(names) & set(re.findall(r"\w+", verilog))
+    of_macs = [name for name in names if name.startswith("moderatomac")]
+    assert len(of_macs) >= len(names) - 1  # LiteX's bridge to its CSR bus has an FSM, too
+    rooms = {signal.room for signal in signals.in_rooms([(signals.SOC + name, 1) for name in of_macs])}
+    assert {"mac0.rx", "mac1.tx", "mac0.dma", "mac1.queue0.rx", "mac0.queue0.tx"} <= rooms
+    assert not {room for room in rooms if room.endswith(".other")}

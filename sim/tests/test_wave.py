@@ -387,6 +387,7 @@ ROOMS = {
     "moderatomac0_aw_valid": "mac0.dma",
     "moderatomac0_flows0_hit": "mac0.flows",
     "moderatomac0_flows0_time": "mac0.flows",
+    "moderatomac0_receive0_fsm_text": "mac0.rx",
     "cpu0_trace_pc": "cpu0",
     "ModeratoCluster.harts_1_cpu.decode_PC": "cpu1",
     "ModeratoCluster.bridge.io_wishbone_ADR": "bus",
@@ -418,6 +419,7 @@ def test_default_has_stages_rings_moderation_and_interrupts():
         "moderatomac0_irq_rx",
         "moderatomac0_aw_valid",
         "moderatomac0_flows0_hit",
+        "moderatomac0_receive0_fsm_text",
         "cpu0_trace_pc",
     ]
 
@@ -456,7 +458,13 @@ def test_unknown_room_or_name_lists_similar_ones(scopes, globs, says):
 VIEW = viewers.View(
     Path("/tmp/w.fst"),
     {"cpu0_function": 320},
-    signals.in_rooms([(signals.SOC + "eth0_rx_valid", 1), (signals.SOC + "cpu0_trace_pc", 32)]),
+    signals.in_rooms(
+        [
+            (signals.SOC + "eth0_rx_valid", 1),
+            (signals.SOC + "cpu0_trace_pc", 32),
+            (signals.SOC + "moderatomac0_receive0_fsm_text", 56),
+        ]
+    ),
     1_000_000,
     9_000_000,
     [2_000_000],
@@ -470,7 +478,9 @@ def test_gtkwave_file_has_groups_formats_and_the_marker():
     assert lines[lines.index("@820") + 1] == "derived.cpu0_function[319:0]"
     assert lines[lines.index("-mac0.wire") + 1 :][:2] == ["@28", "TOP.top.soc.eth0_rx_valid"]
     assert lines[lines.index("-cpu0") + 1 :][:2] == ["@22", "TOP.top.soc.cpu0_trace_pc[31:0]"]
-    assert lines.count("@800200") == lines.count("@1000200") == 3
+    text = "TOP.top.soc.moderatomac0_receive0_fsm_text[55:0]"
+    assert lines[lines.index("-mac0.rx") + 1 :][:2] == ["@820", text]
+    assert lines.count("@800200") == lines.count("@1000200") == 4
 
 
 def test_gtkwave_file_names_the_markers_of_several_windows():
@@ -487,9 +497,13 @@ def test_surfer_file_has_the_same():
         "variable_add TOP.top.soc.cpu0_trace_pc",
         "divider_add mac0.wire",
         "variable_add TOP.top.soc.eth0_rx_valid",
+        "divider_add mac0.rx",
+        "variable_add TOP.top.soc.moderatomac0_receive0_fsm_text",
         "item_focus b_",
         "item_set_format Unsigned",
         "item_focus c_",
+        "item_set_format ASCII",
+        "item_focus i_",
         "item_set_format ASCII",
         "item_unfocus",
         "cursor_set 2000000",

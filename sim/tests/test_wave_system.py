@@ -95,6 +95,17 @@ def test_functions_agree_with_the_program_counter(folder):
     assert "moderato_napi_poll" in compared and len(compared) > 30
 
 
+def test_states_and_status_have_names(folder):
+    """Each status that is written completes a frame of 60 octets, in the state that writes it."""
+    file, ring = folder / "frame.fst", SOC + "moderatomac0_rxring0_rxring0_completions_"
+    written, length = read(file, ring + "status_written"), read(file, ring + "status_LENGTH")
+    states = [value.to_bytes(7, "big").lstrip(b"\0").decode() for value in read(file, ring + "fsm_text")]
+    assert set(states) == {"REQUEST", "DATA"}
+    found = {(length[cycle], states[cycle]) for cycle, bit in enumerate(written) if bit}
+    assert found == {(60, "DATA")}
+    assert all(read(file, SOC + "moderatomac0_registerfile0_reg_ctrl_RX_ENABLE"))
+
+
 def test_viewers_files_name_signals_of_the_wave(folder):
     known = {var.full_name for var in pywellen.Waveform(str(folder / "frame.fst")).all_vars()}
     surfer = (folder / "frame.sucl").read_text().splitlines()

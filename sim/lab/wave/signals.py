@@ -36,6 +36,7 @@ ROOMS = {
 FIFO = r"framefifo\d+_(frames|used|write|commit|abort|overflow|available|release|head_length)"
 RING = (
     r"(fetcher_(producer|available|starved)|completions_(index|in_flight|waiting|done|completion)|"
+    r"completions_status_(written|LENGTH|ERROR|PHASE)|"
     r"drop_ring|drop_buffer|address|remaining|request_(valid|ready|payload_address))"
 )
 DEFAULT = {
@@ -46,13 +47,15 @@ DEFAULT = {
     "queue.tx": rf"(\w+_)?((tx|gather)ring\d+_)+{RING}",
     "queue.moderation": r"(\w+_)?moderation\d+_(armed|unreported|completed|rearm|disarm|raised|line|"
     r"packet_count|absolute_count|gap_count|by_\w+)|(\w+_)?pacing\d+_level",
-    "registers": r"registerfile\d+_strobe_[rt]x\d*_(doorbell|rearm|disarm)",
+    "registers": r"registerfile\d+_(strobe_[rt]x\d*_(doorbell|rearm|disarm)|"
+    r"reg_(ctrl|status)_[RT]X\d*_\w+)",
     "dma": r"(aw|ar)_(valid|ready|payload_(addr|len))|[wr]_(valid|ready|last)|b_(valid|ready)",
     "interrupts": r"irq_\w+",
     "flows": r"flows\d+_(hit|full|sends|table_(search|searched|found|hit|entry)|waiting_frames|"
     r"packet\d_(good|passed|plain)|forward\d_(known|taken|commit|dropped)|fifo_(frames|used|commit|release))",
     "cpu": r"cpu\d_(wfi|trace_valid|trace_pc|trace_privilege)",
 }
+TEXT = r"\w+_text"  # the state of an FSM (harness/values.py), shown by default in any room
 WORD = re.compile(r"data|addr|_pc$|base|pointer|hash|mac_|mask")  # shown in hexadecimal
 
 
@@ -61,16 +64,21 @@ class Signal:
     path: str  # in the file, with dots
     bits: int
     room: str = ""
+    top: str = SOC  # what all paths begin with
 
     @property
     def name(self) -> str:
         """The signal's name in the sources."""
-        return self.path.removeprefix(SOC)
+        return self.path.removeprefix(self.top)
 
     @property
     def stage_name(self) -> str:
         """The name without the MAC's prefix."""
         return re.sub(r"^moderatomac\d_", "", self.name)
+
+    @property
+    def is_text(self) -> bool:
+        return bool(re.fullmatch(TEXT, self.name))
 
     @property
     def hexadecimal(self) -> bool:
@@ -162,7 +170,7 @@ def choose(
             near = _near(glob.strip("*"), sorted(names), names)
             raise UsageError(f"--signals {glob} matches no signal; {near}")
     if not scopes and not globs:
-        return [signal for signal in signals if _default(signal)]
+        return [signal for signal in signals if is_default(signal)]
     return [
         signal
         for signal in signals
@@ -171,9 +179,10 @@ def choose(
     ]
 
 
-def _default(signal: Signal) -> bool:
+def is_default(signal: Signal) -> bool:
+    """Whether a wave shows it by default."""
     room = re.sub(r"^mac\d\.|\d", "", signal.room)
-    return room in DEFAULT and bool(re.fullmatch(DEFAULT[room], signal.stage_name))
+    return room in DEFAULT and bool(re.fullmatch(f"{DEFAULT[room]}|{TEXT}", signal.stage_name))
 
 
 def _matches(signal: Signal, glob: str) -> bool:

@@ -36,7 +36,7 @@ class View:
     """An FST file's content. Times in ps."""
 
     file: Path
-    texts: dict[str, int]  # names of derived signals, and their widths in bits
+    texts: dict[str, int]  # names of derived signals, and their widths in bits; none: no cycle, either
     signals: Sequence[Signal]
     begin: int
     end: int
@@ -71,20 +71,23 @@ def gtkwave(view: View) -> str:
         "[signals_width] 450",
         # The zoom is the exponent of two of the time of 200 pixels; -1: a named marker is not used.
         f"*{-_zoom(view)}.0 {view.markers[0]}" + _named(view.markers),
-        GROUP,
-        "-derived",
-        DECIMAL,
-        f"{DERIVED}cycle[63:0]",
-        ASCII,
-        *(_ranged(f"{DERIVED}{name}", bits) for name, bits in view.texts.items()),
-        GROUP_END,
-        "-derived",
     ]
+    if view.texts:
+        lines += [
+            GROUP,
+            "-derived",
+            DECIMAL,
+            f"{DERIVED}cycle[63:0]",
+            ASCII,
+            *(_ranged(f"{DERIVED}{name}", bits) for name, bits in view.texts.items()),
+            GROUP_END,
+            "-derived",
+        ]
     for room, signals in view.groups():
         lines += [GROUP, f"-{room}"]
         for signal in signals:
             lines += [
-                HEX if signal.hexadecimal else DECIMAL if signal.bits > 1 else BIT,
+                _format(signal),
                 _ranged(signal.path, signal.bits),
             ]
         lines += [GROUP_END, f"-{room}"]
@@ -95,6 +98,12 @@ def _named(markers: Sequence[int]) -> str:
     """Markers A to Z, if there are several."""
     shown = markers[:NAMED] if len(markers) > 1 else []
     return "".join(f" {marker}" for marker in shown) + " -1" * (NAMED - len(shown))
+
+
+def _format(signal: Signal) -> str:
+    if signal.is_text:
+        return ASCII
+    return HEX if signal.hexadecimal else DECIMAL if signal.bits > 1 else BIT
 
 
 def _ranged(path: str, bits: int) -> str:
@@ -122,14 +131,16 @@ def surfer(view: View) -> str:
         added.append("")
         lines.append(f"divider_add {name}")
 
-    divide("derived")
-    add(f"{DERIVED}cycle", "Unsigned")
+    if view.texts:
+        divide("derived")
+        add(f"{DERIVED}cycle", "Unsigned")
     for name in view.texts:
         add(f"{DERIVED}{name}", "ASCII")
     for room, signals in view.groups():
         divide(room)
         for signal in signals:
-            add(signal.path, "" if signal.hexadecimal or signal.bits == 1 else "Unsigned")
+            decimal = not signal.hexadecimal and signal.bits > 1
+            add(signal.path, "ASCII" if signal.is_text else "Unsigned" if decimal else "")
     # An item's number is written with the letters a to p as digits.
     width = len(f"{len(added):x}")
     for number, how in formats:
