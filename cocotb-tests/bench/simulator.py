@@ -23,6 +23,8 @@ from litex.gen.fhdl import verilog
 from bench.devices import duts, litex_soc
 from bench.folders import run_folder
 from bench.simulation import Simulation
+from bench.waves import FILE, save, wanted
+from moderato.sim.harness import values
 from moderato.toolchain import verilator, yowasp
 from moderato.toolchain.cache import artifact, run
 from synthesis.ecp5 import ports, synthesise
@@ -47,10 +49,14 @@ def converted(name: str) -> tuple[str, dict]:
 
     The cache keeps both by the sources of a device, because the conversion takes seconds.
     """
-    generators = [f"{package} {version(package)}" for package in ("migen", "litex", "liteeth")]
-    made = artifact("cocotb/verilog", [name, *generators, *sources()],
-                    lambda folder: _convert(name, folder))
+    made = _converted(name)
     return (made / "device.v").read_text(), json.loads((made / "memories.json").read_text())
+
+
+def _converted(name: str) -> Path:
+    generators = [f"{package} {version(package)}" for package in ("migen", "litex", "liteeth")]
+    return artifact("cocotb/verilog", [name, *generators, *sources(), Path(values.__file__)],
+                    lambda folder: _convert(name, folder))
 
 
 def sources() -> list[Path]:
@@ -68,6 +74,7 @@ def _convert(name: str, folder: Path):
     code = output.main_source.splitlines(keepends=True)
     (folder / "device.v").write_text("".join(line for line in code if not line.startswith("//")))
     (folder / "memories.json").write_text(json.dumps(output.data_files))
+    (folder / values.FILE).write_text(values.verilog(device, output.ns))
 
 
 def simulated(name: str) -> tuple[str, dict]:
@@ -107,7 +114,9 @@ def names(name: str, code: str) -> str:
 def build(name: str, cells: bool = False) -> Path:
     """The folder with the simulator of bench.devices.duts.<name>(), or of its netlist with `cells`."""
     code, memories = (netlist(name), {}) if cells else simulated(name)
-    waves = bool(os.environ.get("WAVES"))
+    waves = wanted()
+    if waves and not cells:
+        code = values.add(code, (_converted(name) / values.FILE).read_text())
     compile = COMPILE_LARGE if cells else COMPILE
     inputs = [code, *FLAGS, *compile, verilator.version(), version("cocotb"), f"waves {waves}"]
     inputs += [f"{file}: {content}" for file, content in memories.items()]
@@ -165,7 +174,7 @@ def _generate(folder: Path, name: str, words: list, waves: bool):
     library = cocotb_tools.config.libs_dir
     run([verilator.command(), "-cc", "--exe", "-Mdir", folder, "--top-module", name,
          "--prefix", "Vtop", "-o", name, "--vpi", "--timescale", "1ns/1ps",
-         *(["--trace"] if waves else []), "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
+         *(["--trace-fst"] if waves else []), "-LDFLAGS", f"-L{library} -lcocotbvpi_verilator",
          cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp", *words],
         env=verilator.environment())
 
@@ -200,12 +209,14 @@ def simulate(simulation: Simulation, cases: list[str], make=None) -> dict[str, O
 
 def _simulate(folder: Path, simulator: Path, simulation: Simulation, cases: list[str]):
     results, log = folder / "results.xml", folder / "log.txt"
+    for old in [folder / FILE, *folder.glob("*.gtkw"), *folder.glob("*.sucl")]:
+        old.unlink(missing_ok=True)
     with contextlib.suppress(SystemExit, RuntimeError):  # a test failed, the simulator failed
         Verilator().test(
             test_module="bench.chosen", hdl_toplevel=simulation.device, hdl_toplevel_lang="verilog",
             build_dir=simulator, test_dir=folder,
             test_filter="|".join(rf"\.{re.escape(case)}$" for case in cases), seed=SEED,
-            waves=bool(os.environ.get("WAVES")), results_xml=str(results), log_file=log,
+            waves=wanted(), results_xml=str(results), log_file=log,
             extra_env={"LD_LIBRARY_PATH": str(cocotb_tools.config.libs_dir),
                        "COCOTB_LOG_LEVEL": os.environ.get("COCOTB_LOG_LEVEL", "WARNING"),
                        "SIMULATION": simulation.name})
@@ -213,10 +224,15 @@ def _simulate(folder: Path, simulator: Path, simulation: Simulation, cases: list
     if results.exists():
         for case in ElementTree.parse(results).getroot().iter("testcase"):
             failed = [child for child in case if child.tag in ("failure", "error", "skipped")]
-            ns = [float(fact.get("value")) for fact in case.iter("property")
-                  if fact.get("name") == "sim_time_duration"]
-            outcomes[case.get("name")] = Outcome(_reason(failed[0], log) if failed else None,
-                                                 float(case.get("time")), sum(ns) / 1e6)
+            begin, end = (sum(float(fact.get("value")) for fact in case.iter("property")
+                              if fact.get("name") == f"sim_time_{which}") for which in ("start", "stop"))
+            reason = _reason(failed[0], log) if failed else None
+            if failed and (folder / FILE).exists():
+                name = re.sub(r"[^\w=.]", "-", case.get("name"))
+                reason += f"\nopen the wave: {save(folder, simulation.device, name, begin, end)}"
+            outcomes[case.get("name")] = Outcome(reason, float(case.get("time")), (end - begin)/1e6)
+        if (folder / FILE).exists():
+            save(folder, simulation.device, Path(FILE).stem, 0, end)
     return outcomes
 
 
