@@ -63,9 +63,9 @@ def write(mutants, verdicts):
     for mutant, verdict in verdicts.items():
         if verdict.killed:
             expected[mutant.file, mutant.name] = verdict.name, verdict.outcome.case
+    present = sorted({(mutant.file, mutant.name) for mutant in mutants} & expected.keys())
     KILLERS.write_text("".join(
-        "\t".join([*each, *(part or "" for part in expected[each])]) + "\n"
-        for mutant in mutants if (each := (mutant.file, mutant.name)) in expected))
+        "\t".join([*each, *(part or "" for part in expected[each])]) + "\n" for each in present))
 
 
 def guesses() -> dict[tuple[str, str], tuple[str, str | None]]:
