@@ -74,7 +74,7 @@ def install_packages(wanted: list[str], log: Path):
         "-o",
         "DPkg::Lock::Timeout=600",
     ]
-    with step(f"installing {len(wanted)} Debian packages", "up to 3 minutes"):
+    with step(f"installing {len(wanted)} Debian package{'s' * (len(wanted) > 1)}", "up to 3 minutes"):
         # update also fails if a third-party archive does not answer. Only install's result counts. apt
         # waits for its other locks, but not for that of its lists.
         call([*root, "flock", LISTS, *apt, "update"], log)
