@@ -3,23 +3,31 @@
 
 from migen import *
 
-from moderato.gateware.rings.descriptor import BEATS_PER_DESCRIPTOR, DescriptorFetcher
+from moderato.gateware.rings.descriptor import (BEATS_PER_DESCRIPTOR, DescriptorFetcher,
+                                                is_in_first_beat)
 from moderato.gateware.options import MACOptions
 from moderato.gateware.frame.records import rx_descriptor, tx_descriptor
 from moderato.gateware.registers.table import INDEX_BITS, MAX_RING_ORDER, MIN_RING_ORDER
 
-from formal.prover import internal
+from formal.environment import all_of
+from formal.prover      import internal
 
 
 class DescriptorProof(Module):
     """The fetcher between a driver that follows the rules and a bus with any delays.
 
     second: it also delivers the fields of a descriptor's second beat.
+    device: as for ModerationProof.
     """
 
-    def __init__(self, second=False):
-        self.submodules.dut = dut = DescriptorFetcher(
-            tx_descriptor(MACOptions(tx_checksum=True, vlan=True)) if second else rx_descriptor())
+    def __init__(self, second=False, device=None):
+        dut = device
+        if device:
+            layout = device.source.description.payload_layout
+            second = not all(is_in_first_beat(name) for name, _ in layout)
+        else:
+            self.submodules.dut = dut = DescriptorFetcher(
+                tx_descriptor(MACOptions(tx_checksum=True, vlan=True)) if second else rx_descriptor())
         request, source = dut.port.request, dut.source
         busy = internal(dut, "busy")
 
@@ -44,13 +52,15 @@ class DescriptorProof(Module):
             grown.eq(dut.doorbell_index - taken),
             held.eq(rung - taken),
         ]
-        driver = [
-            (dut.order >= MIN_RING_ORDER) & (dut.order <= MAX_RING_ORDER) & (dut.base[:6] == 0),
-            ~(enable_before | ~idle_before) |
+        driver = {
+            "ring_is_valid":
+                (dut.order >= MIN_RING_ORDER) & (dut.order <= MAX_RING_ORDER) & (dut.base[:6] == 0),
+            "ring_changes_only_when_idle": ~(enable_before | ~idle_before) |
                 ((dut.order == order_before) & (dut.base == base_before)),
-            ~dut.enable | enable_before | idle_before,       # enabled only when idle
-            ~dut.doorbell | (dut.enable & enable_before & (grown <= ring) & (grown >= held)),
-        ]
+            "enabled_only_when_idle": ~dut.enable | enable_before | idle_before,
+            "doorbell_hands_over_free_descriptors": ~dut.doorbell |
+                (dut.enable & enable_before & (grown <= ring) & (grown >= held)),
+        }
 
         # The bus: answers the beats of one burst after it took the request.
         # ------------------------------------------------------------------
@@ -61,12 +71,13 @@ class DescriptorProof(Module):
             If(dut.port.valid, beats_left.eq(beats_left - 1)),
             If(accepted, beats_left.eq(request.last_beat + 1)),
         ]
-        bus = [
-            ~dut.port.valid | (beats_left != 0),
-            dut.port.last == (beats_left == 1),
-        ]
+        bus = {
+            "bus_answers_requests": ~dut.port.valid | (beats_left != 0),
+            "bus_ends_bursts": ~dut.port.valid | (dut.port.last == (beats_left == 1)),
+        }
+        self.rules = driver | bus
         self.assume = Signal(name_override="assume_all")
-        self.comb += self.assume.eq(Cat(*driver, *bus) == 2**len(driver + bus) - 1)
+        self.comb += self.assume.eq(all_of(*self.rules.values()))
 
         # Bookkeeping of the proof.
         # -------------------------
@@ -128,6 +139,8 @@ class DescriptorProof(Module):
             "never_overflows": ~dut.fifo.sink.valid | dut.fifo.sink.ready,
             "one_burst_at_a_time": ~request.valid | (beats_left == 0),
         }
+        if device:
+            return
         # Lemmas for the induction.
         # -------------------------
         ahead   = Signal(INDEX_BITS)

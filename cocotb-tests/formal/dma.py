@@ -17,7 +17,8 @@ PORTS = 3
 class Queue(Module):
     """Bursts that were taken from clients and not answered, the oldest first."""
     def __init__(self, ports, answered, note_width=0):
-        layout = [("port", 2), ("address", 29), ("last_beat", 3), ("note", max(1, note_width))]
+        layout = [("port", bits_for(len(ports) - 1)), ("address", 29), ("last_beat", 3),
+                  ("note", max(1, note_width))]
         self.entries = entries = [Record(layout, name=f"burst{n}") for n in range(OUTSTANDING)]
         self.level   = Signal(max=OUTSTANDING + 2)
         self.taken   = Signal()
@@ -45,16 +46,17 @@ class Queue(Module):
 
 def _client_rules(proof, ports):
     """A client's request is stable until it is taken, and stays in its line."""
-    rules = []
-    for port in ports:
+    rules = {}
+    for n, port in enumerate(ports):
         fields  = port.request.payload.raw_bits()
         offered = Signal()
         before  = Signal(len(fields))
         proof.sync += offered.eq(port.request.valid & ~port.request.ready), before.eq(fields)
-        rules += [
-            ~offered | (port.request.valid & (before == fields)),
-            ~port.request.valid | (port.request.address[:3] + port.request.last_beat < BURST_BEATS),
-        ]
+        rules |= {
+            f"request{n}_stands": ~offered | (port.request.valid & (before == fields)),
+            f"request{n}_stays_in_its_line":
+                ~port.request.valid | (port.request.address[:3] + port.request.last_beat < BURST_BEATS),
+        }
     return rules
 
 
@@ -81,13 +83,19 @@ def _ones(bits):
 
 
 class DMAReaderProof(Module):
-    """Between clients and a bus that answers each burst with its beats, in order."""
+    """Between clients and a bus that answers each burst with its beats, in order.
 
-    def __init__(self):
-        bus   = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
-        ports = [ReadPort() for _ in range(PORTS)]
-        self.submodules += ports
-        self.submodules.dut = dut = DMAReader(bus, ports)
+    device: as for ModerationProof, and its `bus`.
+    """
+
+    def __init__(self, device=None, bus=None):
+        dut = device
+        if not device:
+            bus   = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
+            ports = [ReadPort() for _ in range(PORTS)]
+            self.submodules += ports
+            self.submodules.dut = dut = DMAReader(bus, ports)
+        ports    = dut.ports
         answered = bus.r.valid & bus.r.last
         self.submodules.queue = queue = Queue(ports, answered)
         ar, request = bus.ar, Cat(bus.ar.addr, bus.ar.len, bus.ar.size, bus.ar.burst)
@@ -98,10 +106,12 @@ class DMAReaderProof(Module):
             on_bus.eq(on_bus + (ar.valid & ar.ready) - answered),
             If(bus.r.valid, beats.eq(Mux(bus.r.last, 0, beats + 1))),
         ]
+        self.rules = _client_rules(self, ports) | {
+            "bus_answers_requests": ~bus.r.valid | (on_bus != 0),
+            "bus_ends_bursts": ~bus.r.valid | (bus.r.last == (beats == queue.entries[0].last_beat)),
+        }
         self.assume = Signal(name_override="assume_all")
-        self.comb += self.assume.eq(all_of(*_client_rules(self, ports),
-            ~bus.r.valid | (on_bus != 0),
-            bus.r.last == (beats == queue.entries[0].last_beat)))
+        self.comb += self.assume.eq(all_of(*self.rules.values()))
 
         held = Signal() # A request waits for the bus, and not for a client.
         self.comb += held.eq(~dut.skid.sink.ready)
@@ -129,6 +139,10 @@ class DMAReaderProof(Module):
                 [dut.owners.level, held, dut.arbiter.grant],
                 acts=queue.taken | ar.valid | bus.r.valid),
         }
+        if device:
+            return
+        # Lemmas for the induction.
+        # -------------------------
         owners = slots(self, dut.owners)
         self.promises |= {
             "lemma_level": (queue.level == dut.owners.level) & (queue.level == C(0, 8) + on_bus + held),
@@ -154,15 +168,22 @@ class DMAReaderProof(Module):
 
 
 class DMAWriterProof(Module):
-    """Between clients and a bus that acknowledges each burst after all of its data, in order."""
+    """Between clients and a bus that acknowledges each burst after all of its data, in order.
 
-    def __init__(self):
-        bus   = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
-        ports = [WritePort(note_width=1), WritePort(note_width=2), WritePort(note_width=2)]
-        self.submodules += ports
-        self.submodules.dut = dut = DMAWriter(bus, ports)
+    device, bus: as for DMAReaderProof.
+    """
+
+    def __init__(self, device=None, bus=None):
+        dut = device
+        if not device:
+            bus   = axi.AXIInterface(data_width=64, address_width=32, id_width=1)
+            ports = [WritePort(note_width=1), WritePort(note_width=2), WritePort(note_width=2)]
+            self.submodules += ports
+            self.submodules.dut = dut = DMAWriter(bus, ports)
+        ports    = dut.ports
         answered = bus.b.valid
-        self.submodules.queue = queue = Queue(ports, answered, note_width=2)
+        self.submodules.queue = queue = Queue(ports, answered,
+            note_width=max(len(port.done_note) for port in ports))
         aw, w   = bus.aw, bus.w
         request = Cat(aw.addr, aw.len, aw.size, aw.burst)
 
@@ -174,15 +195,20 @@ class DMAWriterProof(Module):
             sent.eq(sent + (w.valid & w.ready & w.last) - answered),
             If(w.valid & w.ready, beats.eq(Mux(w.last, 0, beats + 1))),
         ]
+        self.rules = _client_rules(self, ports) | {
+            "bus_answers_requests": ~bus.b.valid | ((addressed != 0) & (sent != 0)),
+        }
         self.assume = Signal(name_override="assume_all")
-        self.comb += self.assume.eq(all_of(*_client_rules(self, ports),
-            ~bus.b.valid | ((addressed != 0) & (sent != 0))))
+        self.comb += self.assume.eq(all_of(*self.rules.values()))
 
         held, w_held = Signal(), Signal() # An address or a beat waits for the bus, and not for a client.
         self.comb += held.eq(~dut.aw_skid.sink.ready), w_held.eq(~dut.w_skid.sink.ready)
-        at_data = dut.fsm.ongoing("DATA")
+        left    = Signal(max=BURST_BEATS + 1) # Beats of the newest burst that its client has not given.
+        at_data = Signal()
         newest  = Signal(max=OUTSTANDING)
-        self.comb += newest.eq(queue.level - 1)
+        self.sync += If(queue.taken, left.eq(queue.new.last_beat + 1)).Elif(
+            _ones([port.data.valid & port.data.ready for port in ports]) != 0, left.eq(left - 1))
+        self.comb += at_data.eq(left != 0), newest.eq(queue.level - 1)
 
         def is_burst(channel, n):
             return (channel.addr == Cat(C(0, 3), queue.entry(n, "address"))) & \
@@ -218,6 +244,10 @@ class DMAWriterProof(Module):
                 [dut.owners.level, held, w_held, at_data, aw.valid, w.valid, dut.arbiter.grant],
                 acts=queue.taken | aw.valid | w.valid | bus.b.valid),
         }
+        if device:
+            return
+        # Lemmas for the induction.
+        # -------------------------
         owners  = slots(self, dut.owners)
         address = dut.aw_skid.sink
         beat      = internal(dut, "beat")
@@ -230,6 +260,8 @@ class DMAWriterProof(Module):
                     (entry.address[:3] + entry.last_beat < BURST_BEATS) & (entry.port < PORTS))
                 for n, entry in enumerate(queue.entries)]),
             "lemma_address": (~held | aw.valid) & (~address.valid | is_burst(address, newest)),
+            "lemma_at_data": (at_data == dut.fsm.ongoing("DATA")) &
+                (~at_data | (left == C(0, 8) + last_beat - beat + 1)),
             "lemma_held": (~at_data | (beat <= last_beat)) &
                 (~w_held | (w.valid & (w.last == (~at_data | (sent != newest))))),
             "lemma_data": ~at_data | ((queue.level != 0) &

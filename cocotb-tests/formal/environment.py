@@ -125,6 +125,18 @@ class AnyIndex(Module):
         self.inputs = {chosen}
 
 
+class EachIndex(Module):
+    """In a simulation, in place of AnyIndex: `next`, until something is `known` of it.
+
+    An index of which nothing is known is in the state after reset, so each one can be any index.
+    """
+    def __init__(self, next, known):
+        self.index = Signal(len(next))
+        kept = Signal(len(next))
+        self.comb += self.index.eq(Mux(known, kept, next))
+        self.sync += kept.eq(self.index)
+
+
 class ReadBus(Module):
     """Answers the bursts of a ReadPort beat by beat, in order, with any delays."""
     def __init__(self, port, beats_bits=12):

@@ -4,7 +4,7 @@
 from migen import *
 from migen.fhdl.tools import list_targets
 
-from formal.environment import AnyIndex, asleep_nothing_changes
+from formal.environment import AnyIndex, EachIndex, all_of, asleep_nothing_changes
 from formal.prover import internal
 from moderato.gateware.interrupts.moderation import Moderation
 
@@ -20,14 +20,19 @@ def _ones(*bits):
 
 
 class ModerationProof(Module):
-    """`assume` holds the environment's guarantees, `promises` what is proved under them."""
+    """`rules` are the environment's guarantees, `promises` what is proved under them.
 
-    def __init__(self):
-        self.submodules.dut = dut = Moderation(TIMER_BITS, FRAMES_BITS, INDEX_BITS)
+    device: of a simulation, which checks both (sim/harness/checks.py).
+    """
+
+    def __init__(self, device=None):
         names = ("frames", "packet_timer", "absolute_timer", "gap", "completion", "request",
                  "silent", "rearm", "rearm_index", "disarm", "clear", "halted")
-        for name in names:
-            getattr(dut, name).name_override = name
+        dut = device
+        if not device:
+            self.submodules.dut = dut = Moderation(TIMER_BITS, FRAMES_BITS, INDEX_BITS)
+            for name in names:
+                getattr(dut, name).name_override = name
         masked = dut.rearm | dut.disarm | dut.clear
 
         # The environment.
@@ -45,12 +50,14 @@ class ModerationProof(Module):
             completed.eq(Mux(dut.clear, 0, completed + dut.completion)),
             If(dut.clear, consumer.eq(0)),
         ]
+        self.rules = {
+            "driver_saw_completed_or_imminent_ones": ~dut.rearm | (step <= held),
+            "at_most_a_ring_is_in_progress": held <= RING + AHEAD,
+            "one_register_is_written_at_a_time": _ones(dut.rearm, dut.disarm, dut.clear) <= 1,
+            "nothing_completes_in_an_idle_ring": ~dut.clear | ~dut.completion,
+        }
         self.assume = Signal(name_override="assume_all")
-        self.comb += self.assume.eq(
-            (~dut.rearm | (step <= held)) &  # it has seen completed or imminent ones only,
-            (held <= RING + AHEAD) &         # at most a ring is in progress,
-            (_ones(dut.rearm, dut.disarm, dut.clear) <= 1) &  # one register is written at a time,
-            (~dut.clear | ~dut.completion))               # nothing completes in an idle ring
+        self.comb += self.assume.eq(all_of(*self.rules.values()))
 
         # Completions that the driver has not seen.
         # -----------------------------------------
@@ -86,11 +93,12 @@ class ModerationProof(Module):
 
         # One completion, any: reported to a driver that has not seen it.
         # ---------------------------------------------------------------
-        self.submodules.any = any_index = AnyIndex()
-        index        = any_index.index
         chosen_now   = Signal()
         unseen       = Signal()
         asked        = Signal()  # it carries the INTERRUPT flag
+        self.submodules.any = any_index = \
+            EachIndex(completed, unseen | asked) if device else AnyIndex()
+        index        = any_index.index
         place        = Signal(INDEX_BITS)  # how far it is beyond the driver's index
         unseen_since = Signal(INDEX_BITS)  # completions from it on
         self.comb += [
@@ -105,11 +113,12 @@ class ModerationProof(Module):
             If(dut.clear, unseen.eq(0), asked.eq(0)),
         ]
 
-        # Time, independent of the device's counters, and beyond the settings.
-        # --------------------------------------------------------------------
-        since_raise = self._clocks_since(dut.raised, reset=FOREVER)
-        waiting     = self._clocks_since(dut.rearm | dut.clear | (dut.unreported == 0))
-        quiet       = self._clocks_since(dut.completion)
+        # Time, independent of the device's counters, up to the settings.
+        # ---------------------------------------------------------------
+        since_raise = self._clocks_since(dut.raised, dut.gap, reset=FOREVER)
+        waiting     = self._clocks_since(dut.rearm | dut.clear | (dut.unreported == 0),
+                                         dut.absolute_timer)
+        quiet       = self._clocks_since(dut.completion, dut.packet_timer)
         settled     = {setting: self._clocks_since_growth(setting)
                        for setting in (dut.gap, dut.absolute_timer, dut.packet_timer)}
 
@@ -168,6 +177,8 @@ class ModerationProof(Module):
                                  (dut.absolute_timer != 0) | (dut.packet_timer != 0),
             "asleep_nothing_changes": asleep_nothing_changes(self, dut.awake, registers),
         }
+        if device:
+            return
         # Lemmas for the induction: how the device's registers follow the proof's.
         # ------------------------------------------------------------------------
         under_way = Signal(INDEX_BITS)  # completed, but not seen
@@ -225,17 +236,17 @@ class ModerationProof(Module):
         }
         self.inputs = any_index.inputs | {getattr(dut, name) for name in names}
 
-    def _clocks_since(self, event, reset=0):
-        """0 in the clock after an event."""
+    def _clocks_since(self, event, setting, reset=0):
+        """0 in the clock after an event. It stops at the setting, so that a simulation can rest."""
         clocks = Signal(TIMER_BITS, reset=reset)
-        self.sync += If(event, clocks.eq(0)).Elif(clocks != FOREVER, clocks.eq(clocks + 1))
+        self.sync += If(event, clocks.eq(0)).Elif(clocks < setting, clocks.eq(clocks + 1))
         return clocks
 
     def _clocks_since_growth(self, setting):
-        """0 in the first clock in which a setting is larger than a clock ago."""
+        """0 in the first clock in which a setting is larger than a clock ago; stops at the setting."""
         clocks = Signal(TIMER_BITS)
         next   = Signal(TIMER_BITS, reset=FOREVER)
         before = Signal(TIMER_BITS, reset=FOREVER)
         self.comb += clocks.eq(Mux(setting > before, 0, next))
-        self.sync += before.eq(setting), next.eq(Mux(clocks == FOREVER, FOREVER, clocks + 1))
+        self.sync += before.eq(setting), next.eq(Mux(clocks < setting, clocks + 1, clocks))
         return clocks
