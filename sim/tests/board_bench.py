@@ -33,6 +33,7 @@ case $1 in
     echo "$((up / 100)).$(printf %02d $((up % 100))) $idle"
     exit ;;
 esac
+[ $# -gt 0 ] || exit 0
 exec /bin/cat "$@"
 """,
     "ethtool": """\

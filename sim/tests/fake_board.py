@@ -14,7 +14,6 @@ import subprocess
 import sys
 import termios
 import threading
-import time
 import tty
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -293,7 +292,8 @@ def bios_then_shell(found: list[Bios], **options):
 
     def play(line: Line, ended: threading.Event):
         found.append(Bios(line, ended))
-        time.sleep(0.1)
+        while not line.read(0.1) and not ended.is_set():  # the command has opened the line
+            pass
         if found[0].run():
             line.send(BOOTED)
             shell(**options)(line, ended)

@@ -14,7 +14,7 @@ import pytest
 from fake_board import Bios, Faults, playing
 
 from moderato.sim.lab import cli
-from moderato.sim.lab.board import bios, flash, frames, serial_line, shell, tftp
+from moderato.sim.lab.board import bios, flash, frames, report, serial_line, shell, tftp
 from moderato.sim.lab.board.findings import FAIL, PASS
 from moderato.sim.lab.show.errors import LabError
 from moderato.toolchain import project
@@ -471,3 +471,28 @@ def test_console_relays_until_ctrl_a_x(made):
         assert termios.tcgetattr(theirs) == before
         os.close(terminal)
         os.close(theirs)
+
+
+# report --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, left",
+    [
+        ("lladdr 52:54:00:12:34:56, 52-54-00-12-34-5A", "lladdr MAC, MAC"),
+        ("02:4d:6f:64:00:00 at 198.18.0.1", "02:4d:6f:64:00:00 at 198.18.0.1"),
+        ("inet 10.1.2.3/24, inet6 fe80::5054:ff:fe12:3456/64", "inet ADDRESS/24, inet6 ADDRESS/64"),
+        ("at 12:34:56, 0:00, a::", "at 12:34:56, 0:00, ADDRESS"),
+        ("DEV: [    0.5] 8:0:1: f0001000.serial", "DEV: [    0.5] 8:0:1: f0001000.serial"),
+        ("/home/ada/x of ada at lab.example and lab", "HOME/x of USER at HOST and HOST"),
+        ("adapter, label, lab-2", "adapter, label, lab-2"),
+        ("enx525400123456: up; /dev/serial/by-id/usb-FT4XYZ-if01", "DEVICE: up; DEVICE"),
+        ("Linux version 6.12 (ada@build.example) (gcc 14)", "Linux version 6.12 (BUILDER) (gcc 14)"),
+    ],
+)
+def test_report_has_no_names_and_addresses(text, left, monkeypatch):
+    monkeypatch.setattr(report.platform, "node", lambda: "lab.example")
+    monkeypatch.setattr(report.getpass, "getuser", lambda: "ada")
+    monkeypatch.setenv("HOME", "/home/ada")
+    devices = ["enx525400123456", "/dev/serial/by-id/usb-FT4XYZ-if01"]
+    assert report.without_names(text, devices) == left

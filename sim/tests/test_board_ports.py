@@ -134,6 +134,15 @@ def test_rejects_the_default_route(bench, built):
     assert "this host's default route uses port1" in done.stderr
 
 
+def test_report_has_each_part(bench, built):
+    done = run(bench, built, "report")
+    assert done.returncode == 0, done.stderr
+    for part in ("check", "bitstream", "SoC", "this machine", "dmesg | tail -n 60", "ip -s -s link"):
+        assert f"\n## {part}\n\n```\n" in done.stdout
+    assert "pass  frames 1" in done.stdout and '"sys_clk_hz": 84375000' in done.stdout
+    assert "port0" not in done.stdout and "/dev/pts" not in done.stdout
+
+
 # forward -------------------------------------------------------------------------------------------
 
 LOAD = ("--frame-size", "64,1518", "--load", "0.1", "--frames", "300")

@@ -22,6 +22,7 @@ ACTIONS = {
     "console": "the board's console on this terminal, or with -c one command in its shell",
     "check": "look at each part of a booted board, with the ports that are named",
     "forward": "measure how it forwards, as the command of that name in simulation",
+    "report": "print what an issue needs, without names and addresses",
 }
 # The options that an action needs.
 NEEDS = {
@@ -29,6 +30,7 @@ NEEDS = {
     "console": ("serial",),
     "check": ("serial",),
     "forward": ("serial", "port0", "port1"),
+    "report": ("serial",),
 }
 TIMEOUT = 10.0  # seconds without an octet from a board that is asked something
 SIMULATED = 60  # times as long: its seconds are longer
@@ -188,6 +190,16 @@ def _forward(options, made) -> int:
     )
     with _desk(options, made) as desk:
         return forward.forward(wanted, desk)
+
+
+def _report(options, made) -> int:
+    from ..board import report
+
+    if options.dry_run:
+        return _touches(options, made)
+    with _desk(options, made) as desk:
+        print(report.report(desk))
+    return 0
 
 
 def _desk(options, made):
