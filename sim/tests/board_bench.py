@@ -44,8 +44,20 @@ case $1 in
 -t)
     echo "Cannot test: Operation not supported" >&2
     exit 95 ;;
--C)
-    case $* in *rx-usecs-low\\ 100000*) exit 95 ;; esac ;;
+-C | --set-priv-flags)
+    case $* in *rx-usecs-low\\ 100000*) exit 95 ;; esac
+    place=$BENCH/$1$2
+    shift 2
+    mkdir -p $place
+    while [ $# -gt 0 ]; do
+        echo $2 > $place/$1
+        shift 2
+    done ;;
+-c)
+    cd $BENCH/-C$2 2>/dev/null && grep . * | sed 's/:/: /' ;;
+--show-priv-flags)
+    echo "Private flags for $2:"
+    cd $BENCH/--set-priv-flags$2 2>/dev/null && grep . * | sed 's/:/: /' ;;
 eth*)
     echo "    Speed: 10000Mb/s"
     case $(/bin/cat /sys/class/net/$1/carrier) in
@@ -112,10 +124,16 @@ class Bench:
 
     def moderato(self, *words: str) -> subprocess.CompletedProcess:
         """A command of ours, in the host's namespace."""
-        return subprocess.run(
+        process = self.started(*words)
+        output = process.communicate()
+        return subprocess.CompletedProcess(words, process.returncode, *output)
+
+    def started(self, *words: str) -> subprocess.Popen:
+        return subprocess.Popen(
             [*entering(self.host), sys.executable, "-P", "-m", "moderato.sim.lab.cli", *words],
             text=True,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
 

@@ -3,8 +3,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import board_bench
@@ -111,6 +113,33 @@ def test_changes_nothing_of_the_interfaces(bench, built):
     before = state()
     run(bench, built, "check")
     assert state() == before and "promiscuity 0" in before
+
+
+def strategy(bench) -> dict[str, str]:
+    return {str(path): path.read_text() for path in bench.folder.glob("-*/*")}
+
+
+def test_restores_the_boards_settings_after_ctrl_c(bench, built):
+    bench.on_board(
+        f"PATH={bench.folder}/bin:$PATH BENCH={bench.folder}; export PATH BENCH; "
+        "ethtool -C eth0 rx-frames 16 rx-usecs 100; ethtool --set-priv-flags eth0 rx-napi off"
+    )
+    before = strategy(bench)
+    assert sorted(before.values()) == ["100\n", "16\n", "off\n"]
+    words = ("--frame-size", "64", "--load", "0.001", "--frames", "10000", "--variant", "napi")
+    shell = fake_board.shell(bench.environment(), board_bench.entering(bench.board))
+    with playing(Faults(), shell) as line:
+        process = bench.started(
+            *("board", "forward", "--board", "versa_ecp5", "--folder", str(built)),
+            *("--serial", line.device, "--port0", "port0", "--port1", "port1", *words),
+        )
+        while strategy(bench).items() >= before.items():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    assert process.returncode == 130
+    assert strategy(bench).items() >= before.items()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ BANNER = b"Build your hardware, easily!"
 CONSOLE = b"= Console"  # its prompt follows
 NO_MEDIUM = b"No boot medium found"
 LIFTOFF = b"Liftoff!"
+BOOTED = b"MODERATO-BOOTED"  # of Linux' /init
 MEMTEST = ("bus", "addr", "data")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 NARROW = 2  # taps at either side of the sampling point, of ECP5's eight

@@ -17,7 +17,7 @@ from .serial_line import SerialLine
 
 RESET = 60  # seconds until a reset board prints something
 BOOT = 180  # seconds without output while Linux boots
-UP = (b"MODERATO-BOOTED", b"forwards between its two ports.")  # /init, or the program without Linux
+UP = (bios.BOOTED, b"forwards between its two ports.")  # /init, or the program without Linux
 PROMPT = b"litex\x1b[0m> "
 ASKED = b"MODERATO-ASKED"
 

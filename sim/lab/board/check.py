@@ -10,13 +10,15 @@ from pathlib import Path
 
 from moderato.toolchain import project
 
+from ..run import ethtool
 from ..run.stations import ROUTER, TESTER
-from ..run.variants import INTERFACES, KNOWN
+from ..run.variants import INTERFACES
 from ..show.errors import LabError
 from . import counters, desk, frames, wire
 from .built import Built
 from .desk import Desk
 from .findings import Finding, failed, passed, skipped
+from .shell import Restarted
 
 LINES = 100  # of the serial line's test
 CLOCK_SECONDS = 10
@@ -24,6 +26,7 @@ READINGS = 8
 CLOCK_ERROR = 0.003  # 84.375 MHz for 85 is 0.0073; /proc/uptime has 10 ms
 TIMER_US = 100_000  # of the moderation timer's test
 TIMER_ERROR_US = 1_000
+TIMER_WORDS = ("adaptive-rx", "rx-frames", "rx-usecs", "rx-usecs-low")
 MEMORY_KB = 4096
 PINGS = 64
 GIVE_UP = 3  # of them without any answer
@@ -49,13 +52,15 @@ def check(at: Desk) -> Iterator[Finding]:
     for name, function in checks:
         try:
             yield from function(at)
+        except Restarted as error:
+            yield failed("power", str(error), "then repeat all")
+            return
         except LabError as error:
             yield failed(name, str(error), "correct this first; later lines depend on it")
 
 
 def _serial_line(at: Desk) -> Iterator[Finding]:
     """Both directions: what is typed is checked by the board, what it prints by its MD5."""
-    before = at.shell.repeated
     for command, expected in (
         (f"seq {LINES}", "".join(f"{number}\n" for number in range(1, LINES + 1))),
         (f"echo {'.' * 400}", "." * 400 + "\n"),
@@ -63,11 +68,10 @@ def _serial_line(at: Desk) -> Iterator[Finding]:
         if at.shell.check(command) != expected:
             yield failed("serial line", "the board prints other lines than it should", "flash it again")
             return
-    repeated = at.shell.repeated - before
-    if repeated:
+    if at.shell.repeated:
         yield failed(
             "serial line",
-            f"{repeated} commands or outputs were damaged, and repeated",
+            f"{at.shell.repeated} commands or outputs were damaged, and repeated",
             "use a shorter USB cable, and no hub",
         )
     else:
@@ -87,7 +91,7 @@ def _image(at: Desk) -> Iterator[Finding]:
     said = at.shell.check("md5sum /lib/modules/*.ko /sys/firmware/fdt 2>/dev/null; :")
     found = {Path(name).name: digest for digest, name in re.findall(r"^(\w{32})  (\S+)$", said, re.M)}
     if "fdt" in found:
-        wanted["fdt"] = _md5(built.folder / "moderato.dtb")
+        wanted["fdt"] = _md5((built.folder / "moderato.dtb").read_bytes())
     other = [name for name, digest in wanted.items() if found.get(name) != digest]
     if other:
         yield failed(
@@ -100,7 +104,7 @@ def _image(at: Desk) -> Iterator[Finding]:
 def _modules(built: Built) -> dict[str, str]:
     """The MD5 of each kernel module in the root file system, by name."""
     return {
-        Path(name).name: hashlib.md5(content).hexdigest()
+        Path(name).name: _md5(content)
         for name, content in unpacked((built.folder / "initramfs.cpio").read_bytes())
         if name.endswith(".ko")
     }
@@ -118,8 +122,8 @@ def unpacked(archive: bytes) -> Iterator[tuple[str, bytes]]:
         place = (start + size + 3) & ~3
 
 
-def _md5(path: Path) -> str:
-    return hashlib.md5(path.read_bytes()).hexdigest()
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content).hexdigest()
 
 
 # The SoC -------------------------------------------------------------------------------------------
@@ -303,15 +307,16 @@ def _timer(at: Desk) -> Iterator[Finding]:
         yield skipped("timer", "--port0 is not named")
         return
     name = INTERFACES[0]
-    status, said = at.shell.run(f"ethtool -C {name} rx-frames 255 rx-usecs 0 rx-usecs-low {TIMER_US}")
-    try:
-        if status:
-            yield skipped("timer", f"this driver does not take the setting: {' '.join(said.split())}")
-            return
-        times = [_round_trip(at) for _ in range(3)]
-    finally:
-        for command in KNOWN["napi-tx-off"].commands():
-            at.shell.run(command)
+    before = ethtool.shown(at.shell.run(f"ethtool -c {name}")[1])
+    status, said = at.shell.run(
+        f"ethtool -C {name} adaptive-rx off rx-frames 255 rx-usecs 0 rx-usecs-low {TIMER_US}"
+    )
+    if status:
+        yield skipped("timer", f"this driver does not take the setting: {' '.join(said.split())}")
+        return
+    times = [_round_trip(at) for _ in range(3)]
+    words = (f"{word} {before[word]}" for word in TIMER_WORDS)
+    at.shell.check(f"ethtool -C {name} {' '.join(words)}")
     normal = min((each for each in (_round_trip(at) for _ in range(3)) if each), default=0)
     found = [each for each in times if each]
     delay = (min(found) - normal) * 1e6 if found else 0

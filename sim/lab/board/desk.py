@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..run.stations import ROUTER, TESTER
 from ..show.errors import LabError
-from . import counters, wire
+from . import counters, settings, wire
 from .built import Built
 from .serial_line import SerialLine
 from .shell import Shell
@@ -77,7 +77,8 @@ def port_fault(
 def opened(
     built: Built, device: str, interfaces: dict[int, str], timeout: float, slow: float
 ) -> Iterator[Desk]:
-    """A desk while the block runs, with the interfaces that can be used."""
+    """A desk while the block runs, with the interfaces that can be used. Then the board has its
+    settings of before."""
     with contextlib.ExitStack() as stack:
         wires, unusable = {}, {}
         for port, name in interfaces.items():
@@ -88,4 +89,5 @@ def opened(
         line = stack.enter_context(SerialLine(device, built.soc["baud_rate"]))
         shell = Shell(line, timeout * slow)
         shell.connect()
+        stack.enter_context(settings.restored(shell))
         yield Desk(built, shell, wires, unusable, slow)

@@ -13,6 +13,7 @@ import shlex
 import time
 
 from ..show.errors import LabError
+from . import bios
 from .serial_line import SerialLine
 
 PROMPT = b"# "
@@ -29,6 +30,7 @@ LONGEST = 900  # characters of a command: the shell takes no line of a thousand
 INTERRUPT = b"\x03"
 QUIET = 0.2  # seconds
 LONGEST_OUTPUT = 3  # times the timeout
+RESET = re.compile(b"|".join(map(re.escape, (bios.BANNER, bios.BOOTED))))
 BOOTLOADER = re.compile(rb"litex(?:\x1b\[0m)?> ")
 
 
@@ -36,13 +38,18 @@ class Silence(LabError):
     """Nothing arrives any more."""
 
 
+class Restarted(LabError):
+    """The board starts, or has started."""
+
+
 class Shell:
     """`timeout`: seconds without an octet, after which nobody is there. `repeated`: commands and outputs
-    that had to be sent again."""
+    that had to be sent again. `restarted`: the board was, and has no settings of ours."""
 
     def __init__(self, line: SerialLine, timeout: float):
         self.line, self.timeout = line, timeout
         self.repeated = 0
+        self.restarted = False
         self._attempt = 0
         self._text = b""
 
@@ -60,7 +67,7 @@ class Shell:
                 self._type_line(function)
             if self._try("true") is not None:
                 return
-            self._recover()
+            self.recover()
         if not is_text(self.line.log):
             raise self._nobody()
         raise LabError(
@@ -68,15 +75,18 @@ class Shell:
             "damaged: use a shorter USB cable, and no hub"
         )
 
-    def run(self, command: str) -> tuple[int, str]:
+    def run(self, command: str, tries: int = TRIES) -> tuple[int, str]:
         """A command's exit status and output."""
         assert len(command) <= LONGEST
-        for _ in range(TRIES):
+        heard = len(self.line.log)
+        for _ in range(tries):
             if (result := self._try(command)) is not None:
                 return result
-            self._recover()
+            self.recover()
+        if len(self.line.log) == heard:
+            raise Silence(f"nothing arrives from the board at {self.line.device}; is it on?")
         raise LabError(
-            f"the serial line {self.line.device} loses octets: `{command[:40]}` failed {TRIES} times; "
+            f"the serial line {self.line.device} loses octets: `{command[:40]}` failed {tries} times; "
             "use a shorter USB cable, and no hub"
         )
 
@@ -118,7 +128,7 @@ class Shell:
             return None
         return int(end[1]), output.decode(errors="replace")
 
-    def _recover(self):
+    def recover(self):
         """To a prompt, also from within quotes that lost their end."""
         self.repeated += 1
         self.line.type(INTERRUPT + b"\n")
@@ -138,6 +148,9 @@ class Shell:
             if piece := self.line.read():
                 self._text += piece
                 last = time.monotonic()
+            if RESET.search(self._text):
+                self.restarted = True
+                raise Restarted("the board started again; check its power supply and its reset button")
         self._text = self._text[found.end() :]
         return found
 
