@@ -30,8 +30,9 @@ def traced(verilog: Path) -> Path:
     def build(directory: Path):
         model, source = directory / "model", directory / "verilog"
         shutil.copytree(verilog, source)
-        soc = source / f"{SOC}.v"
-        soc.write_text(values.add(soc.read_text(), more))
+        if more:
+            soc = source / f"{SOC}.v"
+            soc.write_text(values.add(soc.read_text(), more))
         verilate(source, model, build_id, *VERILATOR)
         compile_model(model, "TRACE=1")
         shutil.move(model / NAME, directory / NAME)

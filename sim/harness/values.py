@@ -71,7 +71,8 @@ def _prefix(module: Module, namespace) -> str:
 
 
 def _state(name: str, signal: str, states: dict) -> str:
-    texts = {number: str(state) for number, state in states.items()}
+    # A state without a name is an object, whose text has its address.
+    texts = {n: state if isinstance(state, str) else str(n) for n, state in states.items()}
     longest = max(map(len, texts.values()))
     value = "".join(f'({signal} == {number}) ? "{text}" : ' for number, text in texts.items())
     return f'wire [{8 * longest - 1}:0] {name} = {value}"?";'
