@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["flows-all", "formal:flows_narrow"]
+TESTS = ["flows-all", "formal:flows_narrow", "flows-pressure"]
 
 MUTANTS = [
     ("`plain` is ignored",
