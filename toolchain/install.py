@@ -15,6 +15,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -60,9 +61,15 @@ def install_packages(wanted: list[str], log: Path):
     """Install Debian packages through apt, as root or through sudo."""
     names = " ".join(wanted)
     root = [] if os.geteuid() == 0 else ["sudo"]
+    # `sudo true` asks for the password before the step's line is printed.
+    lacks = ""
     if root and not shutil.which("sudo"):
+        lacks = "there is no sudo"
+    elif root and call(["sudo", "true"], log):
+        lacks = f"sudo failed ({log})"
+    if lacks:
         raise InstallError(
-            "Debian packages are missing, this user is not root, and there is no sudo; "
+            f"Debian packages are missing, this user is not root, and {lacks}; "
             f"as root, run: apt-get install --no-install-recommends {names}"
         )
     apt = [
@@ -198,14 +205,14 @@ def call(command: list, log: Path, failure: str = "") -> int:
 def reason(log: Path) -> str:
     """The likely cause of a failure, from the end of the log, with a remedy."""
     tail = log.read_text(errors="replace")[-20000:]
+    # sudo also warns if it cannot resolve the host's name, and works.
+    tail = re.sub(r"^sudo: .*$", "", tail, flags=re.MULTILINE)
     if "No space left on device" in tail or "enough free space" in tail:
         return f"a disk is full; free some space (also in {tempfile.gettempdir()}) and try again ({log})"
     if has_no_network(tail):
         return f"no network; connect this machine, or configure a mirror, and try again ({log})"
     if "Read-only file system" in tail or "Permission denied: " in tail:
         return f"{ROOT} is not writable; make it writable, or use a clone that is ({log})"
-    if "sudo:" in tail:
-        return f"sudo failed; run as root, or let this user use sudo ({log})"
     lines = [line.strip() for line in tail.splitlines() if line.startswith(("E:", "ERROR", "error:"))]
     first = lines[0] if lines else "see the log"
     # Debian 12 has Linux 6.12 among its security updates.

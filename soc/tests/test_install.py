@@ -191,7 +191,17 @@ def test_neither_root_nor_sudo(machine, capsys, monkeypatch):
 def test_sudo_fails(machine, capsys, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     machine("sudo", 'echo "sudo: a password is required" >&2; exit 1')
-    assert "sudo failed; run as root" in fails(capsys)
+    line = fails(capsys)
+    assert "sudo failed" in line and "as root, run: apt-get install" in line
+
+
+def test_sudo_works_but_warns(machine, capsys, monkeypatch):
+    """Its warning about the host's name is not the cause of apt's error."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    machine("sudo", 'echo "sudo: unable to resolve host h: Temporary failure" >&2; exec "$@"')
+    machine("true", "exit 0")
+    machine("apt-get", 'echo "E: Unable to locate package bc" >&2; exit 100')
+    assert "Unable to locate package bc" in fails(capsys)
 
 
 def test_full_disk(machine, capsys):
@@ -244,8 +254,12 @@ def test_launcher_without_python(machine, tmp_path):
     for name in ("readlink", "id"):
         machine(name, f'exec /usr/bin/{name} "$@"')
     machine("id", "echo 1000")
-    result = subprocess.run(["/bin/sh", ROOT / "moderato", "forward"], capture_output=True, text=True)
+    launch = ["/bin/sh", ROOT / "moderato", "forward"]
+    result = subprocess.run(launch, capture_output=True, text=True)
     assert result.returncode == 1
-    assert result.stderr == (
-        "moderato: python3 is missing; as root, run: apt-get install python3 python3-venv\n"
-    )
+    as_root = "as root, run: apt-get install python3 python3-venv\n"
+    assert result.stderr == f"moderato: python3 is missing; {as_root}"
+    machine("sudo", "exit 1")
+    result = subprocess.run(launch, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stderr == f"moderato: sudo failed; {as_root}"
