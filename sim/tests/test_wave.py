@@ -348,6 +348,7 @@ TRIALS = [
         System("offload", Choice("debug", 1000), 2, "queues", ("-C rx-usecs 50",), "dram", 84),
         "frame-bad",
     ),
+    (Trial("offload", 64, 100, 32, 100), System("flows", Choice("xdp")), "frame-out:1"),
 ]
 
 
@@ -363,7 +364,7 @@ def test_command_is_for_the_same_trial(one, system, trigger, monkeypatch):
 
 
 def test_other_variants_have_no_command():
-    assert again.command(Trial("xdp", 64, 100, 32, 100), System()) is None
+    assert again.command(Trial("a setting", 64, 100, 32, 100), System()) is None
 
 
 # Signals ------------------------------------------------------------------------------------------

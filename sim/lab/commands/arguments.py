@@ -42,6 +42,11 @@ def variant(word: str) -> str:
     return _known(word, KNOWN, "variant")
 
 
+def any_variant(word: str) -> str:
+    """As `variant`, or one that bypasses the stack."""
+    return _known(word, ALL, "variant")
+
+
 def variant_list(words: str) -> list[str]:
     """`all` (the paper's variants), or names separated by commas; duplicates are removed, the order is
     kept."""

@@ -58,8 +58,8 @@ def add_machine(
     fast: whether variants that bypass Linux' stack are allowed.
     without: the part of the help about a missing --variant.
     """
+    also = f"; past the stack, with --kernel {XDP} for all of them: {', '.join(FAST)}"
     if several:
-        also = f"; past the stack, with --kernel {XDP} for all of them: {', '.join(FAST)}"
         known = arguments.fast_list if fast else arguments.variant_list
         parser.add_argument(
             "--variant",
@@ -71,7 +71,10 @@ def add_machine(
         )
     else:
         parser.add_argument(
-            "--variant", type=arguments.variant, metavar="V", help=f"{NAMES} ({without})"
+            "--variant",
+            type=arguments.any_variant if fast else arguments.variant,
+            metavar="V",
+            help=NAMES + also * fast + f" ({without})",
         )
     parser.add_argument(
         "--nic",
@@ -289,7 +292,7 @@ def same(one: Path, other: Path) -> bool:
 
 def nic(options) -> str:
     """The chosen NIC, or the NIC with flows if the variant needs it."""
-    if "offload" not in (options.variant or []):
+    if "offload" not in _named(options):
         return options.nic
     if options.nic not in (MODERATO, FLOWS):
         raise UsageError(
@@ -300,7 +303,7 @@ def nic(options) -> str:
 
 def kernel(options) -> str:
     """The chosen kernel, or the kernel that a variant needs to bypass the stack."""
-    chosen = [name for name in options.variant or [] if name in FAST]
+    chosen = [name for name in _named(options) if name in FAST]
     if not chosen:
         return options.kernel
     if options.kernel != NORMAL.name and not Choice(options.kernel).xdp:
@@ -366,13 +369,17 @@ def variants(options) -> list[str]:
             "--variant is a strategy of Moderato's driver, LiteEth's has only one; "
             "leave --variant or --nic out"
         )
-    chosen = [options.variant] if isinstance(options.variant, str) else options.variant
-    chosen = chosen or NICS[options.nic]
+    chosen = _named(options) or NICS[options.nic]
     if options.spread == QUEUES and options.nic != OFFLOAD:
         raise UsageError(f"--spread {QUEUES} needs a MAC with two queues: add --nic {OFFLOAD}")
     if options.spread in (IPI, THREADED):
         require_polled(chosen, options.spread)
     return chosen
+
+
+def _named(options) -> list[str]:
+    """The variants that the user names; some commands take one, others several."""
+    return [options.variant] if isinstance(options.variant, str) else options.variant or []
 
 
 def require_polled(names: Sequence[str], spread: str):

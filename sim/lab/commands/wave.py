@@ -35,7 +35,7 @@ TRIGGER, BEFORE, AFTER, CYCLES = "frame-in:0", 1_000, 20_000, 20_000
 
 
 def options(parser):
-    common.add_machine(parser)
+    common.add_machine(parser, fast=True)
     common.add_frame_size(parser)
     common.add_load(parser)
     add = parser.add_argument

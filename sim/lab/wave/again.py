@@ -5,12 +5,12 @@ import shlex
 
 from ..measure.results import Trial
 from ..run.system import System
-from ..run.variants import KNOWN, LITEETH
+from ..run.variants import ALL, LITEETH
 
 
 def command(one: Trial, system: System, trigger: str = "") -> str | None:
     """None: `moderato wave` does not have the variant."""
-    if one.variant not in (*KNOWN, LITEETH):
+    if one.variant not in (*ALL, LITEETH):
         return None
     usual = System()
     given = [
