@@ -51,9 +51,9 @@ class ModerationProof(Module):
             If(dut.clear, consumer.eq(0)),
         ]
         self.rules = {
-            "driver_saw_completed_or_imminent_ones": ~dut.rearm | (step <= held),
+            "driver_saw_completed_or_imminent_ones": ~dut.rearm | dut.clear | (step <= held),
             "at_most_a_ring_is_in_progress": held <= RING + AHEAD,
-            "one_register_is_written_at_a_time": _ones(dut.rearm, dut.disarm, dut.clear) <= 1,
+            "one_register_is_written_at_a_time": ~(dut.rearm & dut.disarm),
             "nothing_completes_in_an_idle_ring": ~dut.clear | ~dut.completion,
         }
         self.assume = Signal(name_override="assume_all")
@@ -131,8 +131,8 @@ class ModerationProof(Module):
         dropped   = Signal()
         counted   = Signal()
         self.sync += [
-            If(dut.raised | dut.disarm | dut.clear, may_raise.eq(0)),
             If(dut.rearm, may_raise.eq(1)),
+            If(dut.raised | dut.disarm | dut.clear, may_raise.eq(0)),
             before.eq(dut.line | dut.raised),
             dropped.eq(masked),
             counted.eq(dut.rearm),
