@@ -70,6 +70,23 @@ def compare(tmp_path, capsys):
     return run
 
 
+def test_a_board_stands_next_to_the_simulation(compare, tmp_path):
+    """Each with its own clock and link; the simulated memory is none of the board's."""
+    board = trial("napi", received=110) | {"on": "hardware", "sys_clk_hz": 84_375_000, "link_mbps": 1000}
+    lines = compare([trial("napi"), trial("tx-off")], [board], "--json", str(tmp_path / "out.json"))
+    for line in (
+        "on: A simulation, B hardware",
+        "sys clk hz: A 100000000, B 84375000",
+        "link mbps: A 100, B 1000",
+        "memory: A ideal, B none",
+        "received 200 220 +20 +10.0 %",
+        "Only in A: tx-off.",
+    ):
+        assert line in lines
+    [pair] = json.loads((tmp_path / "out.json").read_text())
+    assert pair["figures"]["forwarded"] == [180, 180]
+
+
 def test_only_differences_are_shown(compare):
     lines = compare(
         [trial("napi"), trial("tx-off"), trial("napi", 512)],

@@ -10,6 +10,7 @@ from ..show.errors import UsageError, reason
 
 # Settings that any command's result may have.
 SETTINGS = (
+    "on",
     "variant",
     "setting",
     "situation",
@@ -91,9 +92,10 @@ def kind(result) -> str | None:
 
 def settings(result: dict) -> dict[str, str]:
     """Settings by name, as words. NIC and memory are among the conditions; a profile's `memory` is the
-    use of the memory port."""
+    use of the memory port. A result of a board says where it was made."""
     made = result.get("conditions", {})
-    known = made | result | ({"memory": made.get("memory", IDEAL)} if made else {})
+    known = {"on": "simulation"} | made | result
+    known |= {"memory": made.get("memory", IDEAL)} if made and known["on"] == "simulation" else {}
     return {
         name: _word(known[name])
         for name in SETTINGS
