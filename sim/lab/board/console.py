@@ -22,7 +22,10 @@ def run(device: str, baud_rate: int, command: str, timeout: float) -> int:
     with SerialLine(device, baud_rate) as line:
         shell = Shell(line, timeout)
         shell.connect()
-        status, output = shell.run(command)
+        try:
+            status, output = shell.run(command)
+        finally:
+            shell.close()
     print(output, end="")
     return status
 

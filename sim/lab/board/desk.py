@@ -89,5 +89,6 @@ def opened(
         line = stack.enter_context(SerialLine(device, built.soc["baud_rate"]))
         shell = Shell(line, timeout * slow)
         shell.connect()
+        stack.callback(shell.close)
         stack.enter_context(settings.restored(shell))
         yield Desk(built, shell, wires, unusable, slow)
