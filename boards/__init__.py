@@ -4,6 +4,9 @@
 # The values of --board, which are modules of this package.
 BOARDS = ("versa_ecp5", "ecpix5", "colorlight_5a_75b")
 
+# The value of --board for the simulated system (`moderato board simulate`).
+SIMULATED = "simulated"
+
 # Boards with too little memory for Linux.
 WITHOUT_LINUX = ("colorlight_5a_75b",)
 

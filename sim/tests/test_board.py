@@ -64,7 +64,11 @@ def board(action: str, made, *words: str, name: str = "versa_ecp5") -> int:
         ("flash --board versa_ecp5 --port0 x --port1 x", "the same interface"),
         ("flash --board versa", "did you mean versa_ecp5?"),
         ("fly --board versa_ecp5", "invalid choice: 'fly'"),
-        ("flash", "--board"),
+        ("flash", "flash needs --board; add it"),
+        ("simulate --board versa_ecp5", "a board of its own"),
+        ("boot --board simulated --serial x", "needs an FPGA and its BIOS"),
+        ("flash --board versa_ecp5 --fault nic", "--fault is for simulate"),
+        ("check --board versa_ecp5 --serial x --only tea", "there is no part 'tea'; there are: serial"),
     ],
 )
 def test_rejects_wrong_commands(words, says, capsys):

@@ -74,22 +74,33 @@ def test_check_passes(bench, built, tmp_path):
 
 
 def test_check_names_each_fault(bench, built):
-    """At once: another image, a clock that is 0.74 % slow, a port without cable."""
+    """At once: another image, a clock that is 0.74 % slow, jumbo frames, a port without cable."""
     (bench.folder / "moderato.ko").write_bytes(b"another driver")
+    bench.on_host("ip link set port0 mtu 9000")
     bench.on_board("ip link set eth1 down")
     try:
         done = run(bench, built, "check", BENCH_PPM="992650")
     finally:
         (bench.folder / "moderato.ko").write_bytes(b"the driver")
+        bench.on_host("ip link set port0 mtu 1500")
         bench.on_board(f"ip link set eth1 up; {NEIGHBOUR}")
     found = lines(done)
     assert done.returncode == 1
     assert {name for name, status in found.items() if status == "FAIL"} == {
-        "image", "clock", "link 1", "port 1",
+        "image", "clock", "link 0", "link 1", "port 1",
     }, done.stdout  # fmt: skip
     assert "another moderato.ko" in done.stdout and "instead of 84.375" in done.stdout
+    assert "port0 has an MTU of 9000 octets, the board one of 1500" in done.stdout
     assert "port1 has no carrier" in done.stdout
-    assert done.stdout.count("next: ") == 4
+    assert done.stdout.count("next: ") == 5
+
+
+def test_check_names_phys_that_do_not_answer(bench, built):
+    soc = json.loads((built / "soc.json").read_text()) | {"link": "negotiated"}
+    (built / "soc.json").write_text(json.dumps(soc))
+    done = run(bench, built, "check", "--only", "PHY")
+    assert lines(done) == {"driver": "pass", "PHY": "FAIL"}
+    assert "0 chips answer at MDIO, for 2 ports" in done.stdout
 
 
 def test_check_names_swapped_cables(bench, built):

@@ -29,7 +29,6 @@ class Boot:
 
     built: Built
     line: SerialLine
-    slow: float = 1
     text: bytes = b""
     loaded: str = ""
     restarts: int = 0
@@ -56,9 +55,9 @@ class Boot:
             raise LabError(f"{bad[0].name}: {bad[0].found}; next: {bad[0].next}")
 
 
-def boot(built: Built, device: str, interface: str | None, dry_run: bool, slow: float = 1) -> int:
+def boot(built: Built, device: str, interface: str | None, dry_run: bool) -> int:
     """Boot a board that is reset, or whose BIOS waits. `interface`: TFTP there; None: over the serial
-    line. slow: seconds of the host in a second of the board."""
+    line."""
     if dry_run:
         print(f"open {device} at {built.soc['baud_rate']} baud")
         if interface:
@@ -71,7 +70,7 @@ def boot(built: Built, device: str, interface: str | None, dry_run: bool, slow: 
         if port:
             _require_free(port)
         line = stack.enter_context(SerialLine(device, built.soc["baud_rate"]))
-        job = Boot(built, line, slow)
+        job = Boot(built, line)
         start = time.monotonic()
         found = _by_tftp(job, port) if port else _by_serial(job)
         _until_up(job)
@@ -101,7 +100,7 @@ def _require_free(port: wire.Wire):
 
 def _by_serial(job: Boot) -> list[Finding]:
     _wake(job, b"serialboot\n")
-    _until(job, sfl.MAGIC, RESET * job.slow, "press its reset button, or flash it")
+    _until(job, sfl.MAGIC, RESET, "press its reset button, or flash it")
     job.require_memory()
     total = sum(path.stat().st_size for path, _ in job.built.images)
     job.loaded = "while it was loaded"
@@ -116,7 +115,7 @@ def _by_serial(job: Boot) -> list[Finding]:
 def _wake(job: Boot, command: bytes):
     """If the BIOS waits at its prompt, start it there; else a reset does."""
     job.line.type(b"\n")
-    end = time.monotonic() + 1 * job.slow
+    end = time.monotonic() + 1
     while time.monotonic() < end and select.select([job.line], [], [], 0.2)[0]:
         job.take(job.line.read())
     if job.text.endswith(PROMPT):
@@ -157,7 +156,7 @@ def _by_tftp(job: Boot, port: wire.Wire) -> list[Finding]:
         last = time.monotonic()
         while bios.LIFTOFF not in job.text:
             now = time.monotonic()
-            if now - last > RESET * job.slow:
+            if now - last > RESET:
                 raise LabError(_silent(job, server))
             for each in select.select([job.line, port], [], [], 0.1)[0]:
                 last = now
@@ -201,7 +200,7 @@ def _until_up(job: Boot):
     """Until the booted program reports."""
     last = time.monotonic()
     while not any(mark in job.text for mark in UP):
-        left = last + BOOT * job.slow - time.monotonic()
+        left = last + BOOT - time.monotonic()
         if left <= 0 or not select.select([job.line], [], [], left)[0]:
             raise LabError(
                 "the images were started, and print nothing; are they of this bitstream (--folder)?"

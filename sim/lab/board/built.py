@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from moderato.boards import SIMULATED
 from moderato.toolchain import project
 
 from ..show.errors import LabError, reason
@@ -26,8 +27,22 @@ class Built:
         return self.folder / f"{self.board}.bit"
 
     @property
-    def has_linux(self) -> bool:
-        return any(path.name == "Image" for path, _ in self.images)
+    def simulated(self) -> bool:
+        return self.board == SIMULATED
+
+    @property
+    def slow(self) -> int:
+        """How much longer this machine waits for it than for hardware."""
+        return 10 if self.simulated else 1
+
+
+def simulated() -> Built:
+    """The board of `moderato board simulate`, which has booted; the folder has its driver."""
+    from ..run.machine import machine
+
+    of = machine()
+    soc = of.soc | {"baud_rate": 1_000_000}  # any is right for a pseudo-terminal
+    return Built(SIMULATED, of.driver.parent, soc, {"commit": project.version()}, [])
 
 
 def read(board: str, folder: Path | None) -> Built:

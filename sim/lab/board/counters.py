@@ -21,7 +21,11 @@ STATISTICS = (*RECEIVED, "tx_packets", "tx_dropped")
 ARRIVED = (*RECEIVED, "rx_filtered")  # each frame that entered the port counts in one of them
 FILTERED = re.compile(r"rx_filtered: (\d+)")
 TICKS = 100  # in a second: USER_HZ
-DRIVER = "[ -e /sys/class/net/eth0 ] || insmod /lib/modules/moderato.ko"
+# With a negotiated link, the driver of the MDIO comes first.
+DRIVER = (
+    "[ -e /sys/class/net/eth0 ] || "
+    "{ insmod /lib/modules/mdio_litex.ko 2>/dev/null; insmod /lib/modules/moderato.ko; }"
+)
 NETWORK = "/etc/moderato/up static"
 
 

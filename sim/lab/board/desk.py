@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..run.stations import ROUTER, TESTER
+from ..run.variants import INTERFACES
 from ..show.errors import LabError
 from . import counters, settings, wire
 from .built import Built
@@ -17,14 +18,12 @@ ANSWER = 1.0  # seconds
 
 @dataclass(frozen=True)
 class Desk:
-    """wires: of ports 0 and 1, as far as named and usable; unusable: why the others are not. slow:
-    seconds of the host in one of the board."""
+    """wires: of ports 0 and 1, as far as named and usable; unusable: why the others are not."""
 
     built: Built
     shell: Shell
     wires: dict[int, wire.Wire]
     unusable: dict[int, str]
-    slow: float = 1
 
     def start(self):
         """Load the driver, and set the bench's addresses."""
@@ -34,7 +33,7 @@ class Desk:
     def router(self, port: int) -> str | None:
         """The MAC address that answers ARP for the board at this port; None: no answer."""
         at = self.wires[port]
-        found = at.ask(ROUTER[port].ipv4, TESTER[port].mac, TESTER[port].ipv4, ANSWER * self.slow)
+        found = at.ask(ROUTER[port].ipv4, TESTER[port].mac, TESTER[port].ipv4, ANSWER * self.built.slow)
         return found[0] if found else None
 
     def require_ports(self):
@@ -48,7 +47,10 @@ class Desk:
 
     def addresses(self) -> list[str]:
         """The MAC addresses of the board's ports."""
-        return self.shell.check("cat /sys/class/net/eth?/address").split()
+        names = INTERFACES[: len(self.built.soc.get("macs", INTERFACES))]
+        return self.shell.check(
+            f"cat {' '.join(f'/sys/class/net/{name}/address' for name in names)}"
+        ).split()
 
 
 def port_fault(
@@ -74,9 +76,7 @@ def port_fault(
 
 
 @contextlib.contextmanager
-def opened(
-    built: Built, device: str, interfaces: dict[int, str], timeout: float, slow: float
-) -> Iterator[Desk]:
+def opened(built: Built, device: str, interfaces: dict[int, str], timeout: float) -> Iterator[Desk]:
     """A desk while the block runs, with the interfaces that can be used. Then the board has its
     settings of before."""
     with contextlib.ExitStack() as stack:
@@ -87,8 +87,8 @@ def opened(
             except LabError as error:
                 unusable[port] = str(error)
         line = stack.enter_context(SerialLine(device, built.soc["baud_rate"]))
-        shell = Shell(line, timeout * slow)
+        shell = Shell(line, timeout * built.slow)
         shell.connect()
         stack.callback(shell.close)
         stack.enter_context(settings.restored(shell))
-        yield Desk(built, shell, wires, unusable, slow)
+        yield Desk(built, shell, wires, unusable)

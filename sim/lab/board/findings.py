@@ -5,6 +5,21 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 PASS, FAIL, SKIP = "pass", "FAIL", "skip"
+# Of `moderato board check`, in its order.
+PARTS = (
+    "serial line",
+    "image",
+    "driver",
+    "clock",
+    "memory",
+    "PHY",
+    "link",
+    "port",
+    "frames",
+    "timer",
+    "self-test",
+    "PTP",
+)
 
 
 @dataclass(frozen=True)

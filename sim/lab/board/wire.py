@@ -23,7 +23,7 @@ SOL_PACKET = 263  # linux/socket.h; then linux/if_packet.h
 PACKET_ADD_MEMBERSHIP, PACKET_STATISTICS, PACKET_QDISC_BYPASS = 1, 6, 20
 PACKET_MR_PROMISC = 1
 SO_TIMESTAMPNS = 35  # asm-generic/socket.h
-SIOCGIFADDR, SIOCGIFMTU, SIOCETHTOOL = 0x8915, 0x8921, 0x8946  # linux/sockios.h
+SIOCGIFADDR, SIOCETHTOOL = 0x8915, 0x8946  # linux/sockios.h
 ETHTOOL_GDRVINFO = 3  # linux/ethtool.h
 ETH_P_ALL = 3
 BUFFER = 32 << 20  # octets, of each direction
@@ -41,11 +41,13 @@ class Received:
 
 
 class Wire:
-    """Open while the `with` block runs."""
+    """Open while the `with` block runs. `sent`: frames, also of other programs, as far as they were
+    received."""
 
     def __init__(self, name: str):
         require(name)
         self.name = name
+        self.sent = 0
         try:
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         except PermissionError:
@@ -75,6 +77,7 @@ class Wire:
         """False if the interface's queue is full."""
         try:
             self._socket.send(frame)
+            self.sent += 1
             return True
         except OSError as error:
             if error.errno in (errno.ENOBUFS, errno.EAGAIN):
@@ -102,6 +105,7 @@ class Wire:
             (0, 0),
         )
         outgoing = address[2] == socket.PACKET_OUTGOING
+        self.sent += outgoing
         return Received(frame, outgoing, seconds[0] * 1_000_000_000 + seconds[1])
 
     def wait(self, seconds: float) -> bool:
@@ -187,11 +191,6 @@ def own_address(name: str) -> str | None:
     return None
 
 
-def mtu(name: str) -> int:
-    answer = _ask_kernel(SIOCGIFMTU, name)
-    return struct.unpack_from("i", answer, 16)[0] if answer else 0
-
-
 def speed(name: str) -> int | None:
     """Mb/s; None: the driver does not know it."""
     try:
@@ -221,11 +220,6 @@ def _ask_kernel(request: int, name: str) -> bytes | None:
             return fcntl.ioctl(any_, request, name.encode().ljust(40, b"\0"))
         except OSError:
             return None
-
-
-def counters(name: str) -> dict[str, int]:
-    """The interface's statistics by the kernel's names."""
-    return {path.name: int(path.read_text()) for path in sorted((NET / name / "statistics").iterdir())}
 
 
 def cpu_model() -> str:

@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Collection
 
-from moderato.boards import BOARDS
+from moderato.boards import BOARDS, SIMULATED
 from moderato.gateware.registers.table import INDEX_BITS, registers
 from moderato.sim.limits import MAX_CONNECTIONS, MAX_STREAMS, MAX_WINDOW, MIN_WINDOW
 
@@ -87,6 +87,11 @@ def board(word: str) -> str:
         "another ECP5 board: docs/boards.md#another-ecp5-board; "
         "any of litex-boards: examples/litex-boards",
     )
+
+
+def desk_board(word: str) -> str:
+    """As `board`, or the simulated one."""
+    return word if word == SIMULATED else board(word)
 
 
 def _known(word: str, known: Collection[str], what: str, else_: str = "") -> str:

@@ -3,8 +3,9 @@
 
 import argparse
 
-from moderato.boards import BOARDS, WITHOUT_LINUX, WITHOUT_PAIR
+from moderato.boards import BOARDS, SIMULATED, WITHOUT_LINUX, WITHOUT_PAIR
 
+from ..board.findings import PARTS
 from ..show.errors import UsageError
 from . import arguments, common, files
 
@@ -15,6 +16,7 @@ EXAMPLES = (
     "console --board versa_ecp5 --serial /dev/ttyUSB1",
     "check --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2",
     "forward --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2 --load 2",
+    "simulate -c './moderato board check $BOARD'",
 )
 ACTIONS = {
     "flash": "write the bitstream into the FPGA, or with --spi into its flash",
@@ -23,6 +25,16 @@ ACTIONS = {
     "check": "look at each part of a booted board, with the ports that are named",
     "forward": "measure how it forwards, as the command of that name in simulation",
     "report": "print what an issue needs, without names and addresses",
+    "simulate": "run the simulated system as a board, for the others with --board simulated",
+}
+FAULTS = {
+    "cable": "port 1 has no cable",
+    "swapped": "the cables are swapped",
+    "uart": "the UART loses an octet in 1000",
+    "power": "power fails when the driver is loaded, once",
+    "nic": "the interface at port 0 loses a frame in 4",
+    "pause": "the interface at port 0 sends pause frames",
+    "jumbo": "the interface at port 1 has a larger MTU",
 }
 # The options that an action needs.
 NEEDS = {
@@ -32,8 +44,8 @@ NEEDS = {
     "forward": ("serial", "port0", "port1"),
     "report": ("serial",),
 }
+ON_SIMULATED = ("console", "check", "forward", "report")
 TIMEOUT = 10.0  # seconds without an octet from a board that is asked something
-SIMULATED = 60  # times as long: its seconds are longer
 
 
 def options(parser):
@@ -44,7 +56,12 @@ def options(parser):
         metavar="ACTION",
         help="; ".join(f"{name}: {text}" for name, text in ACTIONS.items()),
     )
-    add("--board", type=arguments.board, required=True, metavar="NAME", help=", ".join(BOARDS))
+    add(
+        "--board",
+        type=arguments.desk_board,
+        metavar="NAME",
+        help=f"{', '.join(BOARDS)}; simulated: of `simulate`",
+    )
     add("--serial", type=files.text, metavar="DEV", help="the board's console, such as /dev/ttyUSB1")
     for port in range(2):
         add(
@@ -72,7 +89,26 @@ def options(parser):
         help="flash: a JTAG adapter that openFPGALoader knows",
     )
     add("--tftp", action="store_true", help="boot: serve the images at --port0")
-    add("-c", dest="command", metavar="COMMAND", help="console: run this, and end with its status")
+    add(
+        "-c",
+        dest="command",
+        metavar="COMMAND",
+        help="console: run this, and end with its status; simulate: the same on this machine, where the "
+        "board is connected, with $BOARD for the options that name it",
+    )
+    add(
+        "--only",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="PART[,PART...]",
+        help="check: these parts, as their lines name them, such as frames,timer",
+    )
+    add(
+        "--fault",
+        choices=FAULTS,
+        metavar="NAME",
+        help="simulate: " + "; ".join(f"{name}: {text}" for name, text in FAULTS.items()),
+    )
     add(
         "--variant",
         type=arguments.fast_list,
@@ -85,13 +121,8 @@ def options(parser):
     parser.set_defaults(loads=[5])
     add("--frames", type=arguments.frames, metavar="N", help="forward: offered to each port")
     common.add_link(parser)
-    parser.set_defaults(link_mbps=1000)
+    parser.set_defaults(link_mbps=None)  # 1000, and of the simulated board 100
     common.add_json(parser)
-    add(
-        "--simulated",
-        action="store_true",
-        help="the board is a simulation, whose seconds take longer than this machine's",
-    )
 
 
 def check(options):
@@ -99,6 +130,13 @@ def check(options):
     common.require_distinct(
         [(f"a file of --folder ({path.name})", path) for path in read], [("--json", options.json)]
     )
+    if options.action == "simulate":
+        if options.board:
+            raise UsageError("simulate has a board of its own; leave --board out")
+    elif options.board is None:
+        raise UsageError(f"{options.action} needs --board; add it")
+    elif options.board == SIMULATED and options.action not in ON_SIMULATED:
+        raise UsageError(f"{options.action} needs an FPGA and its BIOS, which {SIMULATED} does not have")
     for name in NEEDS.get(options.action, ()):
         if getattr(options, name) is None:
             raise UsageError(f"{options.action} needs --{name}; add it")
@@ -106,11 +144,16 @@ def check(options):
         ("spi", "flash"),
         ("adapter", "flash"),
         ("tftp", "boot"),
-        ("command", "console"),
+        ("command", "console, simulate"),
+        ("fault", "simulate"),
+        ("only", "check"),
     ):
-        if getattr(options, name) and options.action != action:
+        if getattr(options, name) and options.action not in action.split(", "):
             said = "-c" if name == "command" else f"--{name}"
             raise UsageError(f"{said} is for {action}; leave it out")
+    for name in options.only:
+        if name not in PARTS:
+            raise UsageError(f"there is no part {name!r}; there are: {', '.join(PARTS)}")
     if options.tftp and options.port0 is None:
         raise UsageError("--tftp needs --port0, the interface at which to serve; add it")
     if options.port0 is not None and options.port0 == options.port1:
@@ -126,9 +169,11 @@ def check(options):
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..board import built
+    from ..board import built, simulate
 
-    made = built.read(options.board, options.folder)
+    if options.action == "simulate":
+        return simulate.simulate(options.command, options.fault)
+    made = built.simulated() if options.board == SIMULATED else built.read(options.board, options.folder)
     return globals()[f"_{options.action}"](options, made)
 
 
@@ -144,7 +189,7 @@ def _boot(options, made) -> int:
 
     built.require_commit(made)
     interface = options.port0 if options.tftp else None
-    return boot.boot(made, options.serial, interface, options.dry_run, _slow(options))
+    return boot.boot(made, options.serial, interface, options.dry_run)
 
 
 def _console(options, made) -> int:
@@ -155,7 +200,7 @@ def _console(options, made) -> int:
         return 0
     if options.command is None:
         return console.console(options.serial, made.soc["baud_rate"])
-    return console.run(options.serial, made.soc["baud_rate"], options.command, TIMEOUT * _slow(options))
+    return console.run(options.serial, made.soc["baud_rate"], options.command, TIMEOUT * made.slow)
 
 
 def _check(options, made) -> int:
@@ -166,7 +211,7 @@ def _check(options, made) -> int:
         return _touches(options, made)
     found = []
     with _desk(options, made) as desk:
-        for each in check.check(desk):
+        for each in check.check(desk, options.only):
             print(each.line, flush=True)
             found.append(each)
     if options.json:
@@ -185,7 +230,7 @@ def _forward(options, made) -> int:
         options.frame_sizes,
         options.loads,
         options.frames,
-        options.link_mbps,
+        options.link_mbps or (100 if made.simulated else 1000),
         options.json,
     )
     with _desk(options, made) as desk:
@@ -205,7 +250,7 @@ def _report(options, made) -> int:
 def _desk(options, made):
     from ..board import desk
 
-    return desk.opened(made, options.serial, _interfaces(options), TIMEOUT, _slow(options))
+    return desk.opened(made, options.serial, _interfaces(options), TIMEOUT)
 
 
 def _interfaces(options) -> dict[int, str]:
@@ -219,8 +264,3 @@ def _touches(options, made) -> int:
     for port, name in _interfaces(options).items():
         print(f"send and receive frames at {name}, for port {port}; change nothing of it")
     return 0
-
-
-def _slow(options) -> float:
-    """Seconds of this machine in a second of the board, at most."""
-    return SIMULATED if options.simulated else 1

@@ -124,24 +124,25 @@ def _make() -> list[int]:
     """The descriptors of a Hosts."""
     taps, namespaces, owned = [], [], False
     for port in range(2):
-        owned = _separate(owned)
-        taps.append(_tap(NAME.format(port)))
+        owned = separate(owned)
+        taps.append(tap(NAME.format(port)))
         _set_up(port)
         namespaces.append(os.open("/proc/self/ns/net", os.O_RDONLY))
     return [*taps, *namespaces, *([os.open("/proc/self/ns/user", os.O_RDONLY)] if owned else [])]
 
 
-def _separate(owned: bool) -> bool:
-    """Enter a new network namespace; returns whether a user namespace of ours owns it."""
+def separate(owned: bool, others: int = 0) -> bool:
+    """Enter a new network namespace; returns whether a user namespace of ours owns it. others: flags of
+    further namespaces."""
     try:
-        _call(_libc.unshare, CLONE_NEWNET)
+        _call(_libc.unshare, CLONE_NEWNET | others)
         return owned
     except OSError as error:
         if error.errno != errno.EPERM or owned:
             raise LabError(f"no network namespace can be made: {error.strerror}") from error
     user, group = os.geteuid(), os.getegid()
     try:
-        _call(_libc.unshare, CLONE_NEWUSER | CLONE_NEWNET)
+        _call(_libc.unshare, CLONE_NEWUSER | CLONE_NEWNET | others)
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"0 {user} 1")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1")
@@ -154,10 +155,11 @@ def _separate(owned: bool) -> bool:
     return True
 
 
-def _tap(name: str) -> int:
+def tap(name: str) -> int:
+    """The descriptor of a new TAP device."""
     try:
-        tap = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
-        fcntl.ioctl(tap, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+        device = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
+        fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
     except OSError as error:
         mend = {
             errno.ENOENT: "load the module: modprobe tun",
@@ -168,7 +170,7 @@ def _tap(name: str) -> int:
             f"no TAP device can be made: {TUN}: {error.strerror}; "
             + mend.get(error.errno or 0, "run it as root")
         ) from error
-    return tap
+    return device
 
 
 def _set_up(port: int):
@@ -188,7 +190,7 @@ def _set_up(port: int):
 
 
 def _call(function, *arguments: int):
-    """Call a function of libc; raises OSError."""
+    """Call a function of _libc; raises OSError."""
     if function(*arguments) < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

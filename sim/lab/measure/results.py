@@ -5,6 +5,8 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from moderato.boards import SIMULATED
+
 from .traffic import Traffic
 
 RING = 256  # descriptors of each ring, the driver's default
@@ -118,7 +120,7 @@ class Result:
         default_factory=lambda: dict.fromkeys(REASONS)
     )
     conditions: dict = field(default_factory=dict)  # commit, machine, kernel, CPU, checkpoint
-    hardware: dict | None = None  # of a trial on a board: board, host, intended and offered rate
+    hardware: dict | None = None  # of a trial at a desk: board, host, intended and offered rate
 
     @property
     def offered_fps(self) -> float | None:
@@ -205,10 +207,17 @@ class Result:
             **self._place(),
         }
 
+    @property
+    def on(self) -> str:
+        """What forwarded: a simulated board has neither its own time nor that of this machine."""
+        if self.hardware is None:
+            return "simulation"
+        return "rehearsal" if self.conditions.get("board") == SIMULATED else "hardware"
+
     def _place(self) -> dict:
         """Where the trial ran."""
         if self.hardware is not None:
-            return {"on": "hardware", "hardware": self.hardware}
+            return {"on": self.on, "hardware": self.hardware}
         return {
             "simulation": {
                 "wall_seconds": round(self.wall_seconds, 3),

@@ -7,6 +7,13 @@ from ..run import ethtool
 from ..show.columns import columns, sentence
 from .results import LATENCY, Result
 
+# Where the seconds of a trial passed.
+PLACES = {
+    "simulation": "of simulated time",
+    "hardware": "on hardware",
+    "rehearsal": "in a rehearsal",
+}
+
 
 def render(results: Sequence[Result]) -> str:
     """Two tables for each frame size and load, a line per variant, in the order of the results."""
@@ -72,7 +79,7 @@ def _group(results: Sequence[Result]) -> str:
     title = (
         f"{trial.frame_bytes}-byte frames, {trial.load_percent:g} % of {trial.link_mbps} Mb/s "
         f"offered to {into}: {trial.frames} frames per port in {trial.seconds:.3f} s "
-        f"{'on hardware' if results[0].hardware else 'of simulated time'}{streams}"
+        f"{PLACES[results[0].on]}{streams}"
         f"{ethtool.said(results[0].conditions)}"
     )
     return "\n".join([sentence(title), "", *_frames(results), "", *_costs(results)])

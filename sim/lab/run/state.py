@@ -7,6 +7,7 @@ ready    the variant and the user's settings are chosen; trials start here
 carrying a program is in the guest; transfers start here
 console  the console's tools are in the guest; `moderato shell` starts here
 serving  the guest serves its page; `moderato live` starts here
+on desk  the driver is a file of the guest, as on a board; `moderato board simulate` starts here
 boxed    the guest is one of two boxes, joined by a wire
 """
 
@@ -217,6 +218,27 @@ def serving(before: State) -> State:
         build,
         "half a minute",
         functools.partial(serving, before),
+    )
+
+
+def on_desk(machine: Machine) -> State:
+    """The driver is where a board has it, and not loaded."""
+    before = booted(machine)
+    command = f"mkdir -p /lib/modules; mailbox > /lib/modules/{machine.driver.name}"
+
+    def build(folder: Path):
+        with before.open(console=folder / "console.log") as session:
+            session.call("mailbox", file=str(machine.driver), address=machine.mailbox)
+            session.check(command)
+            session.call("save", file=str(folder / "checkpoint"))
+
+    return _state(
+        machine,
+        "desk",
+        [before.folder.name, machine.driver, command],
+        build,
+        "half a minute",
+        functools.partial(on_desk, machine),
     )
 
 
