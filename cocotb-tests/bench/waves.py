@@ -11,6 +11,7 @@ FILE  = "dump.fst"   # cocotb's name for it
 PS    = 1000         # of the file, in a ns
 PORTS = "$rootio."   # Verilator lists the ports of a device here, too
 FEW   = 200          # Of a device with more signals, only those of the default are shown.
+STAGE = re.compile(r"(?<![a-z])(receive|transmit|[rt]xring|gatherring|registerfile|pacing|flows)(?=_)")
 
 
 def wanted() -> bool:
@@ -49,6 +50,7 @@ def of_device(named: list[tuple[str, int]], device: str) -> list[signals.Signal]
 
 
 def _in_soc(name: str) -> str:
-    """The path of the same signal in a SoC, where the names of a MAC's signals begin with the MAC's."""
+    """The path of the same signal in a SoC, where the names of a MAC's signals begin with the MAC's, and
+    each stage has a number, because there are several."""
     mac = "" if re.match(r"moderatomac\d_|(eth|simphy)\d_", name) else "moderatomac0_"
-    return f"{signals.SOC}{mac}{name}"
+    return f"{signals.SOC}{mac}" + STAGE.sub(r"\g<0>0", name)

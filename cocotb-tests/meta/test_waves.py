@@ -8,7 +8,7 @@ from pywellen import Waveform
 
 from bench.simulation import named
 from bench.simulator import simulate
-from bench.waves import FILE
+from bench.waves import FEW, FILE, of_device
 from moderato.toolchain.project import cache_root
 
 SIMULATION = "test_axi_lite"
@@ -58,3 +58,14 @@ def test_without_waves_nothing_is_written():
     case = simulation.tests[0].name
     assert simulate(simulation, [case])[case].failure is None
     assert not (cache_root()/"runs"/SIMULATION/FILE).exists()
+
+
+def test_one_mac_shows_the_default_signals():
+    """Its stages have no numbers, unlike those of a SoC's MACs."""
+    default = ["receive_good", "txring_remaining", "txring_txring_fetcher_starved", "transmit_length",
+               "registerfile_strobe_tx_doorbell", "framefifo1_used"]
+    others  = [f"txring_other{number}" for number in range(FEW)]
+    shown   = of_device([(f"mac.{name}", 1) for name in default + others], "mac")
+    assert [signal.name for signal in shown] == default
+    assert {signal.room for signal in shown} == \
+        {"mac0.rx", "mac0.tx", "mac0.queue0.tx", "mac0.registers"}
