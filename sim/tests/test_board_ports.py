@@ -109,6 +109,7 @@ def test_check_names_swapped_cables(bench, built):
     assert "swap the cables" in done.stdout and done.returncode == 1
 
 
+@pytest.mark.slow  # the shell of test_board.py, at length
 def test_check_names_a_line_that_drops_octets(bench, built):
     done = run(bench, built, "check", faults=Faults(drop=0.001), ports=())
     assert lines(done)["serial line"] == "FAIL", done.stdout + done.stderr
