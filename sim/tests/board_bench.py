@@ -54,10 +54,10 @@ case $1 in
         shift 2
     done ;;
 -c)
-    cd $BENCH/-C$2 2>/dev/null && grep . * | sed 's/:/: /' ;;
+    cd $BENCH/-C$2 2>/dev/null && grep -H . * | sed 's/:/: /' ;;
 --show-priv-flags)
     echo "Private flags for $2:"
-    cd $BENCH/--set-priv-flags$2 2>/dev/null && grep . * | sed 's/:/: /' ;;
+    cd $BENCH/--set-priv-flags$2 2>/dev/null && grep -H . * | sed 's/:/: /' ;;
 eth*)
     echo "    Speed: 10000Mb/s"
     case $(/bin/cat /sys/class/net/$1/carrier) in
