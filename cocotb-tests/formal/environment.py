@@ -128,7 +128,8 @@ class AnyIndex(Module):
 class EachIndex(Module):
     """In a simulation, in place of AnyIndex: `next`, until something is `known` of it.
 
-    An index of which nothing is known is in the state after reset, so each one can be any index.
+    Until then, the proof's registers for this index have their reset values. So one instance can follow
+    one index after another.
     """
     def __init__(self, next, known):
         self.index = Signal(len(next))
