@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The simulated SoC: ModeratoSoC on a platform whose pads the harness drives.
 
-directory = soc_verilog(SimConfig(macs=2))      # *.v, soc.json, values.txt
+directory = soc_verilog(SimConfig(macs=2))      # *.v, soc.json, values.txt, checks.txt
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from migen import ClockDomain, Signal
 
 from moderato.gateware.mac import PARTS
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
-from moderato.sim.harness import values
+from moderato.sim.harness import checks, values
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
 from moderato.soc.soc import FLOWS, OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources
@@ -251,13 +251,15 @@ class SimSoC(Simulated, ModeratoSoC):
 
 
 def soc_verilog(config: SimConfig = SimConfig()) -> Path:
-    """A folder with the Verilog files of the SoC (top module `TOP`), soc.json, and values.FILE."""
+    """A folder with the Verilog files of the SoC (top module `TOP`), soc.json, values.FILE and
+    checks.FILE."""
     dma_ports = config.macs if config.nic == "moderato" else 0
     netlist = cluster(
         config.cpu, dma_ports, plic_sources(config.macs, config.mac_options.get("queues", 1))
     )
     parameters = json.dumps(dataclasses.asdict(config), sort_keys=True)
-    inputs = [parameters, netlist, Path(__file__), Path(values.__file__)]
+    inputs = [parameters, netlist, *map(Path, (__file__, values.__file__, checks.__file__))]
+    inputs += sorted(checks.SOURCES.glob("*.py"))
     if config.dram:
         inputs += [
             Path(__file__).with_name("dram.py"),
@@ -274,7 +276,8 @@ def soc_verilog(config: SimConfig = SimConfig()) -> Path:
 
 
 def write(soc: Simulated, directory: Path):
-    """Write the SoC's Verilog files, soc.json and values.FILE."""
+    """Write the SoC's Verilog files, soc.json, values.FILE and checks.FILE."""
+    checked = checks.of(soc)
     soc.finalize()
     description = soc.describe()
     fragment = soc.get_fragment()
@@ -295,6 +298,7 @@ def write(soc: Simulated, directory: Path):
             shutil.copy(file, ".")
     (directory / "soc.json").write_text(json.dumps(description, indent=2) + "\n")
     (directory / values.FILE).write_text(values.verilog(soc, verilog.ns))
+    (directory / checks.FILE).write_text(checks.verilog(checked, TOP, soc.crg.cd_sys, verilog.ns))
 
 
 if __name__ == "__main__":

@@ -55,13 +55,13 @@ def add(code: str, more: str) -> str:
 def _modules(top: Module, namespace, prefix: str = "") -> Iterator[tuple[str, Module]]:
     """Each module inside, with what the names of its signals begin with."""
     for name, module in top._submodules:
-        own = "" if isinstance(module, FSM) else _prefix(module, namespace)
+        own = "" if isinstance(module, FSM) else prefix_of(module, namespace)
         inside = own or f"{prefix}{name or type(module).__name__.lower()}_"
         yield inside, module
         yield from _modules(module, namespace, inside)
 
 
-def _prefix(module: Module, namespace) -> str:
+def prefix_of(module: Module, namespace) -> str:
     """What the Verilog's names of a module's attributes begin with; "" if it has no such signal."""
     for name, signal in vars(module).items():
         if isinstance(signal, Signal) and signal in namespace.sigs:

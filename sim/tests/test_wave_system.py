@@ -26,7 +26,7 @@ from moderato.sim.lab.explain import symbols
 from moderato.sim.lab.live import live
 from moderato.sim.lab.run import runner, state
 from moderato.sim.lab.run.machine import Machine, machine, traced
-from moderato.sim.lab.run.session import Session
+from moderato.sim.lab.run.session import Refused, Session
 from moderato.sim.lab.run.stations import ROUTER, TESTER
 from moderato.sim.lab.show.errors import LabError
 from moderato.sim.lab.wave import wave
@@ -341,6 +341,29 @@ def test_window_larger_than_the_disk(tmp_path):
     assert command.returncode == 1 and not output  # no file is left
     *_, last = errors.splitlines()
     assert last.startswith(f"moderato: {tmp_path}/w.fst: cannot be written completely; free some space")
+
+
+def test_violation_leaves_the_cycles_until_it(tmp_path, monkeypatch, capsys):
+    run_all = runner.run_all
+
+    def violated(jobs, what):
+        results = run_all(jobs, what)
+        if jobs[0][0] == wave.LAST_PASS:
+            error = f"moderatomac0_moderation0 breaks one_shot {wave.CHECKED}moderation.py)"
+            raise Refused({"error": error, "cycle": results[0]["report"]["start_cycle"] + 50})
+        return results
+
+    monkeypatch.setattr(runner, "run_all", violated)
+    command = f"wave --variant {VARIANT} --frames 4 --before 10 --after=100 --output {tmp_path}/w.fst"
+    assert cli.main(command.split()) == 1
+    first, count = cycles(tmp_path / "w.fst")
+    *_, last = capsys.readouterr().err.splitlines()
+    found = re.search(r"cycle (\d+): .* to see it: \./moderato (.* --from (\d+) --cycles (\d+))", last)
+    marker, begin, length = int(found[1]), int(found[3]), int(found[4])
+    assert first < marker < first + count
+    assert f" {marker * CYCLE} -1" in (tmp_path / "w.gtkw").read_text()
+    assert cli.main([*found[2].split()[:-1], str(length + 1), "--output", f"{tmp_path}/v.fst"]) == 1
+    assert cycles(tmp_path / "v.fst") == (begin, length + 1) and begin + length - 1 == marker
 
 
 def test_simulation_that_is_ended_completes_its_wave(tmp_path):

@@ -6,8 +6,10 @@ that has all signals, the wave is written. A trigger that only signals show take
 before. All passes go through the same cycles, which is checked.
 """
 
+import contextlib
 import functools
 import itertools
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +34,9 @@ from .triggers import KINDS, Trigger
 PICOSECONDS = 1_000_000_000_000
 OF_THE_PROCESS = ("wall_seconds", "cpu_seconds", "slept_cycles")  # among the fields of a reply
 LAST = slice(17, 25)  # octets of an FST file: the time of the last change; 0 in one that is not whole
+CHECKED = "(cocotb-tests/formal/"  # in the error of a violated check: harness/checks.py
+CHOICE = ("--at", "--nth", "--every", "--before", "--after", "--from", "--cycles")  # of the cycles
+EARLIER = 1000  # cycles before a violation
 FIRST_PASS, SEARCH, LAST_PASS = "what happens", "the trigger's signals", "the wave"
 
 
@@ -60,6 +65,15 @@ class Request:
     system: System = System()
     traffic: Traffic = Traffic()
     patient: bool = False  # accept runs that take hours
+    words: Sequence[str] = ()  # of the command line
+
+
+class Violated(LabError):
+    """A property of the MACs does not hold in this cycle."""
+
+    def __init__(self, cycle: int, message: str):
+        super().__init__(message)
+        self.cycle = cycle
 
 
 @dataclass(frozen=True)
@@ -87,31 +101,40 @@ def wave(wanted: Request) -> int:
     ((happened, reply, status),) = runner.run_all([(FIRST_PASS, looking)], "passes")
     found = [*happened.moments()]
     if watched:
-        found += search(wanted.trigger, one, begun, happened, watched, reply)
+        with explained(wanted, happened.first):
+            found += search(wanted.trigger, one, begun, happened, watched, reply)
     shown, texts = windows(wanted, happened, found), moments.texts(happened)
     if len(shown) > 1:
         texts["window"] = [*numbers(shown)]
+    broken = None  # the cycle of a violation
     files = [wanted.output.with_suffix(suffix) for suffix in (".gtkw", ".sucl")]
     with outputs.replacing(wanted.output) as file:
         showing = functools.partial(show, one, begun, shown, chosen, moments.lines(texts), file)
         try:
-            (again,) = runner.run_all([(LAST_PASS, showing)], "passes")
+            with explained(wanted, happened.first):
+                (again,) = runner.run_all([(LAST_PASS, showing)], "passes")
             require_same(reply, again)
         except KeyboardInterrupt as stop:
             if not whole(file):
                 raise
             again = stop
+        except Violated as violated:
+            if not whole(file):
+                raise
+            again, broken = violated, violated.cycle
         except Refused as refused:
             raise LabError(str(refused).replace(str(file), str(wanted.output))) from refused
+    marked = [each.marker for each in shown if broken is None or each.marker < broken]
+    if broken is not None and broken <= shown[-1].last:
+        marked = [broken, *marked]
     first, last, *markers = (
-        cycle * PICOSECONDS // fast.sys_clk_hz
-        for cycle in (shown[0].first, shown[-1].last, *(each.marker for each in shown))
+        cycle * PICOSECONDS // fast.sys_clk_hz for cycle in (shown[0].first, shown[-1].last, *marked)
     )
     view = viewers.View(wanted.output, moments.bits(texts), chosen, first, last, markers)
     for path, text in zip(files, (viewers.gtkwave(view), viewers.surfer(view))):
         outputs.write_text(path, text)
     outputs.name(wanted.output, *files)
-    if isinstance(again, KeyboardInterrupt):
+    if isinstance(again, BaseException):
         raise again
     some = f"{len(shown)} windows of cycles" if len(shown) > 1 else "Cycles"
     marker = "the marker is" if len(shown) == 1 else "the first marker is"
@@ -122,6 +145,32 @@ def wave(wanted: Request) -> int:
         f"     or: surfer --command-file {files[1]} {wanted.output}"
     )
     return status
+
+
+@contextlib.contextmanager
+def explained(wanted: Request, first: int) -> Iterator[None]:
+    """Raises Violated for a check that ends a run. first: the run's first cycle."""
+    try:
+        yield
+    except Refused as refused:
+        if CHECKED not in str(refused):
+            raise
+        cycle = refused.reply["cycle"] - 1  # clocked in the next one
+        begin = max(first, cycle - EARLIER)
+        chosen = ["--from", str(begin), "--cycles", str(cycle - begin + 1)]
+        command = shlex.join(["./moderato", "wave", *without_choice(wanted.words), *chosen])
+        raise Violated(cycle, f"cycle {cycle}: {refused}; to see it: {command}") from refused
+
+
+def without_choice(words: Sequence[str]) -> Iterator[str]:
+    """The words of a command line, without those that choose the cycles."""
+    rest = iter(words)
+    for word in rest:
+        name, equals, _ = word.partition("=")
+        if name not in CHOICE:
+            yield word
+        elif not equals:
+            next(rest)
 
 
 def what_runs(wanted: Request) -> tuple[Run, System]:
@@ -288,7 +337,12 @@ def show(
             gaps=gaps(shown),
             **{"from": shown[0].first},
         )
-        reply = with_counters(one.run(ready, session), session)
+        try:
+            reply = with_counters(one.run(ready, session), session)
+        except Refused:
+            with contextlib.suppress(Refused):  # the wave can be the reason
+                session.call("wave", stop=True)
+            raise
         session.call("wave", stop=True)
         return reply
 
