@@ -16,7 +16,7 @@ from moderato.toolchain.project import settings
 
 from .rings import rings_header
 from .tcp.lwip import library
-from .top import soc_config, top_verilog
+from .top import free_running, soc_config, top_verilog
 
 HERE = Path(__file__).parent
 PATTERN = HERE.parents[1] / "soc/linux/stream/pattern.h"  # shared with the guest's programs
@@ -118,9 +118,9 @@ def verilate(verilog: Path, model: Path, build_id: str, *options: str):
         ],
         env=verilator.environment(),
     )
-    (model / "rings.h").write_text(
-        rings_header((model / "Vtop___024root.h").read_text(), len(soc["macs"]))
-    )
+    header = (model / "Vtop___024root.h").read_text()
+    (model / "rings.h").write_text(rings_header(header, len(soc["macs"])))
+    (model / "free_running.h").write_text(free_running(soc, header))
 
 
 def _files(verilog: Path) -> list[Path]:

@@ -3,8 +3,11 @@
 
 #include <cstring>
 
+#include "free_running.h"  // made by build.py: count()
+
 #if VM_TRACE
 #include "Vtop__Syms.h"
+void Vtop___024root___eval_settle(Vtop___024root*);
 #endif
 
 namespace {
@@ -60,15 +63,20 @@ void Model::remember() {
     std::memcpy(remembered_.data() + parts.first_size, parts.second, parts.second_size);
 }
 
-uint64_t Model::still(uint64_t cycles) const {
-    Vtop___024root& root = *top_->rootp;
-    const Parts parts(root);
-    auto& time = root.SOC_TIME;
-    time -= cycles;  // restores the state
+void Model::pass(uint64_t cycles) {
+    count(*top_->rootp, cycles);
+#if VM_TRACE
+    Vtop___024root___eval_settle(top_->rootp);  // here, what depends on them is state, too
+#endif
+}
+
+uint64_t Model::still(uint64_t cycles) {
+    const Parts parts(*top_->rootp);
+    pass(-cycles);  // restores the state
     const bool same = !std::memcmp(remembered_.data(), parts.first, parts.first_size) &&
                       !std::memcmp(remembered_.data() + parts.first_size, parts.second, parts.second_size);
-    time += cycles;
-    return same ? until_timer(root) : 0;
+    pass(cycles);
+    return same ? until_timer(*top_->rootp) : 0;
 }
 
 Model::Uses Model::uses() const {

@@ -54,9 +54,9 @@ public:
     }
     void remember();
     // If only the time differs from `cycles` ago: how many more cycles pass before a timer is due. Else 0.
-    uint64_t still(uint64_t cycles) const;
+    uint64_t still(uint64_t cycles);
     // Skip that many cycles, a multiple of `cycles`.
-    void pass(uint64_t cycles) { top_->rootp->SOC_TIME += cycles; }
+    void pass(uint64_t cycles);
 
     // Events for the harness: bit 0 a byte was printed, bit 1 the guest powered off, bit 2 it asked for a reset, bit 3 a hart
     // claimed an interrupt, bit 4 interrupt lines changed, then a bit per port (word leaves), then kEvents bits per port. Zero

@@ -5,6 +5,7 @@ import bisect
 import contextlib
 import functools
 import ipaddress
+import json
 import os
 import re
 import signal
@@ -205,6 +206,23 @@ def test_wave_of_a_capture(tmp_path):
     assert any(read(file, SOC + "eth1_tx_valid")[1000:1600])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "system",
+    [
+        "--variant napi --harts 2",
+        "--variant napi --nic offload",
+        "--variant napi --memory dram --clock 84",
+        "--variant offload",
+    ],
+)
+def test_wave_of_each_system(tmp_path, system):
+    """Both simulators agree, and the MACs break no rule."""
+    words = f"wave {system} --frames 20 --load 100 --at frame-in:0 --nth 9 --output {tmp_path}/w.fst"
+    assert cli.main(words.split()) == 0
+    assert texts(tmp_path / "w.fst", "port0_in")[999:1001] == ["", "0:8"]
+
+
 @pytest.fixture(scope="session")
 def recording(tmp_path_factory):
     """A recording of 0.2 s. The guest pings a station that does not answer."""
@@ -361,9 +379,37 @@ def test_violation_leaves_the_cycles_until_it(tmp_path, monkeypatch, capsys):
     found = re.search(r"cycle (\d+): .* to see it: \./moderato (.* --from (\d+) --cycles (\d+))", last)
     marker, begin, length = int(found[1]), int(found[3]), int(found[4])
     assert first < marker < first + count
-    assert f" {marker * CYCLE} -1" in (tmp_path / "w.gtkw").read_text()
+    assert f"0 {marker * CYCLE} " in (tmp_path / "w.gtkw").read_text()
     assert cli.main([*found[2].split()[:-1], str(length + 1), "--output", f"{tmp_path}/v.fst"]) == 1
     assert cycles(tmp_path / "v.fst") == (begin, length + 1) and begin + length - 1 == marker
+
+
+def test_simulator_with_all_signals_skips_idle_cycles(tmp_path):
+    """Afterwards every signal is as if they had been simulated."""
+    of = traced(machine())
+    begin, idle = state.loaded(of, True), 2_000_000
+    commands = (
+        {"do": "run", "cycles": idle},
+        {"do": "wave", "file": "w.fst", "from": begin.cycle() + idle + 1, "until": 1 << 40},
+        {"do": "run", "cycles": 100},
+        {"do": "wave", "stop": True},
+        {"do": "counters"},
+    )
+    shown = []
+    for options in [], ["--ungated"]:
+        done = subprocess.run(
+            [of.simulator, *options, "--restore", begin.checkpoint, "--script", "-"],
+            input="".join(json.dumps(each) + "\n" for each in commands),
+            cwd=tmp_path,
+            text=True,
+            check=True,
+            capture_output=True,
+        )
+        slept = json.loads(done.stdout.splitlines()[-1])["slept_cycles"]
+        assert (slept > 1_000_000) == (not options)
+        vcd = subprocess.check_output(["fst2vcd", tmp_path / "w.fst"], text=True)
+        shown.append(vcd.partition("$end")[2])  # without the date
+    assert shown[0] == shown[1]
 
 
 def test_simulation_that_is_ended_completes_its_wave(tmp_path):
