@@ -227,6 +227,43 @@ def test_reports_a_host_that_is_the_bottleneck(bench, built):
     assert "this machine is the bottleneck" in done.stdout, done.stderr
 
 
+# rfc2544 -------------------------------------------------------------------------------------------
+
+
+def search(bench, built, *words: str) -> subprocess.CompletedProcess:
+    trials = ("--frame-size", "512", "--frames", "600", "--resolution", "10")
+    return run(bench, built, "rfc2544", *trials, *words)
+
+
+def test_finds_the_highest_rate_without_loss(bench, built, tmp_path):
+    """A queue of the board lets 400 frames of 508 octets pass in a second."""
+    bench.on_board("tc qdisc add dev eth1 root tbf rate 203200bps burst 1600 limit 4000")
+    try:
+        done = search(bench, built, "--json", str(tmp_path / "out.json"))
+    finally:
+        bench.on_board("tc qdisc del dev eth1 root")
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads((tmp_path / "out.json").read_text())
+    assert 360 <= found["hardware"]["offered_fps"] / 2 <= 410
+    assert [port["lost"] for port in found["ports"]] == [0, 0]
+    rate = f"{found['hardware']['offered_fps']:.0f}"
+    assert f"napi-tx-off 512 bytes: {rate} frames/s, " in done.stdout
+
+
+def test_search_ends_at_the_hosts_rate(bench, built):
+    done = search(bench, built)
+    assert done.returncode == 0 and "napi-tx-off 512 bytes: at least " in done.stdout, done.stderr
+
+
+def test_search_reports_that_no_rate_passes(bench, built):
+    bench.on_board("ip route add blackhole 198.19.0.2")
+    try:
+        done = search(bench, built, "--frames", "20")
+    finally:
+        bench.on_board("ip route del blackhole 198.19.0.2")
+    assert done.returncode == 0 and "napi-tx-off 512 bytes: no rate passed" in done.stdout, done.stderr
+
+
 # boot by TFTP --------------------------------------------------------------------------------------
 
 CLIENT = Path(__file__).with_name("tftp_client.py")

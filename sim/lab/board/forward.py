@@ -34,7 +34,10 @@ def forward(wanted: Request, at: Desk) -> int:
         print(f"moderato: {each.name} ...", file=sys.stderr)
         results.append(trial(each, at))
     delivery.deliver(
-        lambda: trial_tables.render(results) + "\n".join(map(_rates, results)) + "\n",
+        lambda: (
+            trial_tables.render(results)
+            + "".join(f"{each.trial.name}: {note(each)}\n" for each in results)
+        ),
         (wanted.json, lambda path: outputs.write_json(path, [each.as_json() for each in results])),
     )
     return report_problems(results)
@@ -175,19 +178,18 @@ def _latency(times: list[int], hz: int) -> dict[str, int | None]:
     return {name: round(ns * hz / 1e9) for name, ns in zip(LATENCY, picked)}
 
 
-def _rates(result: Result) -> str:
-    """The rate that this machine reached, and whether it is the bottleneck."""
+def note(result: Result) -> str:
+    """Of how much of the intended rate this machine offered, and whether it is the bottleneck."""
     assert result.hardware
     if result.conditions["board"] == SIMULATED:
         return (
-            f"{result.trial.name}: the board is simulated, with seconds of its own: rates, "
-            f"latency and CPU idle are not judged, the account is; offered at a {SLOWER}th of --load"
+            "the board is simulated, with seconds of its own: rates, latency and CPU idle are not "
+            f"judged, the account is; offered at a {SLOWER}th of --load"
         )
     intended, offered = result.hardware["intended_fps"], result.hardware["offered_fps"]
     text = (
-        f"{result.trial.name}: {offered:.0f} of the intended {intended:.0f} frames/s were offered "
-        f"(drivers of this machine: {', '.join(result.hardware['host_drivers'])}); latency includes "
-        "this machine's"
+        f"{offered:.0f} of the intended {intended:.0f} frames/s were offered (drivers of this machine: "
+        f"{', '.join(result.hardware['host_drivers'])}); latency includes this machine's"
     )
     if offered < SLOW_HOST * intended:
         text += "; this machine is the bottleneck: its rate is the load, not --load"

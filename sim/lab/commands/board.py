@@ -16,6 +16,7 @@ EXAMPLES = (
     "console --board versa_ecp5 --serial /dev/ttyUSB1",
     "check --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2",
     "forward --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2 --load 2",
+    "rfc2544 --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2 --frame-size 512",
     "simulate -c './moderato board check $BOARD'",
 )
 ACTIONS = {
@@ -24,6 +25,7 @@ ACTIONS = {
     "console": "the board's console on this terminal, or with -c one command in its shell",
     "check": "look at each part of a booted board, with the ports that are named",
     "forward": "measure how it forwards, as the command of that name in simulation",
+    "rfc2544": "find the highest rate without loss (RFC 2544, 26.1)",
     "report": "print what an issue needs, without names and addresses",
     "simulate": "run the simulated system as a board, for the others with --board simulated",
 }
@@ -42,9 +44,10 @@ NEEDS = {
     "console": ("serial",),
     "check": ("serial",),
     "forward": ("serial", "port0", "port1"),
+    "rfc2544": ("serial", "port0", "port1"),
     "report": ("serial",),
 }
-ON_SIMULATED = ("console", "check", "forward", "report")
+ON_SIMULATED = ("console", "check", "forward", "rfc2544", "report")
 TIMEOUT = 10.0  # seconds without an octet from a board that is asked something
 
 
@@ -114,12 +117,29 @@ def options(parser):
         type=arguments.fast_list,
         default=["napi-tx-off"],
         metavar="V[,V...]",
-        help="forward: as of the command in simulation (default: napi-tx-off)",
+        help="forward, rfc2544: as of the commands in simulation (default: napi-tx-off)",
     )
     common.add_frame_sizes(parser, 64, 512)
     common.add_loads(parser)
-    parser.set_defaults(loads=[5])
-    add("--frames", type=arguments.frames, metavar="N", help="forward: offered to each port")
+    parser.set_defaults(loads=None)  # 5, of forward
+    add(
+        "--frames",
+        type=arguments.frames,
+        metavar="N",
+        help="forward, rfc2544: offered to each port in a trial",
+    )
+    add(
+        "--seconds",
+        type=arguments.seconds,
+        metavar="S",
+        help="rfc2544: of a trial, if not --frames (default: 10; RFC 2544 has 60)",
+    )
+    add(
+        "--resolution",
+        type=arguments.resolution,
+        metavar="PERCENT",
+        help="rfc2544: of the rate (default: 1)",
+    )
     common.add_link(parser)
     parser.set_defaults(link_mbps=None)  # 1000, and of the simulated board 100
     common.add_json(parser)
@@ -147,9 +167,13 @@ def check(options):
         ("command", "console, simulate"),
         ("fault", "simulate"),
         ("only", "check"),
+        ("loads", "forward"),
+        ("frames", "forward, rfc2544"),
+        ("seconds", "rfc2544"),
+        ("resolution", "rfc2544"),
     ):
         if getattr(options, name) and options.action not in action.split(", "):
-            said = "-c" if name == "command" else f"--{name}"
+            said = {"command": "-c", "loads": "--load"}.get(name, f"--{name}")
             raise UsageError(f"{said} is for {action}; leave it out")
     for name in options.only:
         if name not in PARTS:
@@ -158,10 +182,10 @@ def check(options):
         raise UsageError("--tftp needs --port0, the interface at which to serve; add it")
     if options.port0 is not None and options.port0 == options.port1:
         raise UsageError("--port0 and --port1 name the same interface; each port has its own")
-    if options.json and options.action not in ("check", "forward"):
-        raise UsageError(f"--json is for check and forward; leave it out of {options.action}")
-    if options.action == "forward" and options.board in WITHOUT_PAIR:
-        raise UsageError(f"forward needs two ports, and {options.board} has one")
+    if options.json and options.action not in ("check", "forward", "rfc2544"):
+        raise UsageError(f"--json is for check, forward and rfc2544; leave it out of {options.action}")
+    if options.action in ("forward", "rfc2544") and options.board in WITHOUT_PAIR:
+        raise UsageError(f"{options.action} needs two ports, and {options.board} has one")
     if options.action not in ("flash", "boot", "console") and options.board in WITHOUT_LINUX:
         raise UsageError(
             f"{options.board} has too little memory for Linux, and {options.action} asks Linux"
@@ -221,20 +245,35 @@ def _check(options, made) -> int:
 
 def _forward(options, made) -> int:
     from ..board import forward
-    from ..measure.forward import Request
 
     if options.dry_run:
         return _touches(options, made)
-    wanted = Request(
+    with _desk(options, made) as desk:
+        return forward.forward(_trials(options, made), desk)
+
+
+def _rfc2544(options, made) -> int:
+    from ..board import throughput
+
+    if options.dry_run:
+        return _touches(options, made)
+    with _desk(options, made) as desk:
+        return throughput.rfc2544(
+            _trials(options, made), options.resolution or 1.0, options.seconds or 10.0, desk
+        )
+
+
+def _trials(options, made):
+    from ..measure.forward import Request
+
+    return Request(
         options.variant,
         options.frame_sizes,
-        options.loads,
+        options.loads or [5],
         options.frames,
         options.link_mbps or (100 if made.simulated else 1000),
         options.json,
     )
-    with _desk(options, made) as desk:
-        return forward.forward(wanted, desk)
 
 
 def _report(options, made) -> int:
