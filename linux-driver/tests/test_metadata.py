@@ -86,8 +86,8 @@ static void compare_skb(const struct xdp_buff *xdp, struct sk_buff *skb)
 }
 
 """
-MADE = "/* Makes an skb of what the program left"
-COPIED = "/* A copy for the stack"
+MADE = "static struct sk_buff *moderato_xdp_build("
+COPIED = "static struct sk_buff *moderato_xsk_copy("
 SHOWN = "skb->protocol = eth_type_trans(skb, rx->ndev);"
 RUNS = "act = likely(prog) ? bpf_prog_run_xdp("
 ACTS = "return moderato_xsk_act("

@@ -10,12 +10,21 @@ from driver_sources import SOURCES
 
 
 def changes() -> list[tuple[str, str, str]]:
-    """The test, and its tuples for modified.change(): file, text, replacement."""
+    """The test, and of its tuples for modified.change() the file, and the text, which can have a name."""
     found = []
     for test in sorted(Path(__file__).parent.glob("*.py")):
-        for node in ast.walk(ast.parse(test.read_text())):
+        nodes = [*ast.walk(ast.parse(test.read_text()))]
+        named = {
+            target.id: node.value
+            for node in nodes
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in nodes:
             if isinstance(node, ast.Tuple) and len(node.elts) == 3:
-                words = [getattr(part, "value", None) for part in node.elts[:2]]
+                parts = [named.get(getattr(part, "id", None), part) for part in node.elts[:2]]
+                words = [getattr(part, "value", None) for part in parts]
                 if all(isinstance(word, str) for word in words) and words[0].endswith((".c", ".h")):
                     found.append((test.name, *words))
     return found

@@ -284,7 +284,7 @@ def test_rejects_offers_before_neighbour_notifier(tmp_path):
     """Linux changes an address, and then notifies the driver. In between, it offers flows with the new
     address on the other hart. In the end, all flows have the new address."""
     system = System(nic=FLOWS, kernel=kernel.Choice(kernel.XDP), harts=2, spread=PINNED)
-    heard = "\tspin_lock_bh(&moderato_offload_lock);\n\tmoderato_watch_hop(o, ptr);"
+    heard = "\tspin_lock_bh(&moderato_offload_lock);\n\twas = moderato_watch_hop(o, ptr);"
     late = ("offload_watch.c", heard, f"\tmdelay(300);\n{heard}")
     with modified.guest(tmp_path, late, system=system) as guest:
         for command in system.commands():
