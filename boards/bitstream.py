@@ -23,6 +23,7 @@ OURS = (
     "report.md",
     "soc.json",
     "boot.json",
+    "selftest.json",
     "*.bit",
     "*.svf",
     "Image",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from moderato.soc.firmware.firmware import firmware
 from moderato.soc.firmware.forward import forwarder
+from moderato.soc.firmware.selftest import selftest
 from moderato.soc.linux import devicetree
 from moderato.soc.linux.driver import driver, liteeth, mdio
 from moderato.soc.linux.kernel import NORMAL, PHY, XDP, Choice, Kernel, kernel
@@ -22,6 +23,7 @@ from moderato.toolchain.cache import BuildError
 BOOT_SIZE = 4096
 LINK_MBPS = 1000  # the only speed of LiteEthPHYRGMII
 MODULES = "lib/modules"
+UART_PAGE, PHY_PAGE = 2, 5  # of BoardSoC.csr_map
 
 
 def inputs(soc: dict) -> list[Path]:
@@ -60,8 +62,11 @@ def has_linux(soc: dict) -> bool:
 
 
 def write(soc: dict, directory: Path):
-    """Write boot.json and its files to `directory`: Linux and its device tree, or forward.bin."""
+    """Write boot.json and its files to `directory`: Linux and its device tree, or forward.bin. Next to
+    them, write the self-test and selftest.json, which has its address."""
     (write_linux if has_linux(soc) else write_forwarder)(soc, directory)
+    images = {"selftest.bin": (soc["memory"]["base"], self_test(soc))}
+    _write(images, directory, "selftest.json")
 
 
 def write_linux(soc: dict, directory: Path):
@@ -115,6 +120,11 @@ def forward(soc: dict) -> Path:
     return forwarder(soc, boot_address(soc))
 
 
+def self_test(soc: dict) -> Path:
+    """The program that tests the board without Linux."""
+    return selftest(soc, mdio_registers(soc))
+
+
 def boot_address(soc: dict) -> int:
     """Address of the executed image: the end of the memory reserved for the SBI, which needs far less.
     Without Linux, the start of RAM."""
@@ -123,14 +133,26 @@ def boot_address(soc: dict) -> int:
     return memory_map(soc).sbi + SBI_SIZE - BOOT_SIZE
 
 
-def _write(images: dict, directory: Path):
+def mdio_registers(soc: dict) -> list[int]:
+    """Address of the MDIO registers of each port's PHY, or 0: LiteEth's PHYs have them after their reset
+    register, in the pages of BoardSoC.csr_map, if the board's port has these pins."""
+    page = (soc["uart"]["base"] - soc["soc_controller"]["base"]) // UART_PAGE
+    if soc["nic"] != "moderato":
+        return []
+    return [
+        soc["soc_controller"]["base"] + page * (PHY_PAGE + 2 * port) + 4
+        for port in range(len(soc["macs"]))
+    ]
+
+
+def _write(images: dict, directory: Path, index: str = "boot.json"):
     for name, (_address, content) in images.items():
         if isinstance(content, Path):
             shutil.copyfile(content, directory / name)
         else:
             (directory / name).write_bytes(content)
     addresses = {name: f"{address:#010x}" for name, (address, _content) in images.items()}
-    (directory / "boot.json").write_text(json.dumps(addresses, indent=4) + "\n")
+    (directory / index).write_text(json.dumps(addresses, indent=4) + "\n")
 
 
 def phy(soc: dict, port: int) -> str:

@@ -108,7 +108,8 @@ def test_keeps_folder_with_foreign_files(quick, tmp_path):
 def test_second_build_replaces_images_without_linux(tmp_path, monkeypatch):
     """The command recognises their names as its own."""
     monkeypatch.setattr(images, "has_linux", lambda soc: False)
-    monkeypatch.setattr(images, "forward", lambda soc: b"")
+    for name in "forward", "self_test":
+        monkeypatch.setattr(images, name, lambda soc: b"")
     images.write({**SOC, "memory": {"size": 8 << 20, "base": 0}}, tmp_path)
     (tmp_path / bitstream.MARK).touch()
     bitstream.clear(tmp_path)

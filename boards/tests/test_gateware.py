@@ -137,10 +137,12 @@ def test_device_tree_has_the_real_clock_of_the_pll(built):
 
 
 def test_images_without_linux(tmp_path):
-    """The program is the only image, and the 1 MiB from its address is memory (forward.py)."""
+    """One image next to the self-test; the 1 MiB from its address is memory (forward.py)."""
     soc = json.loads((gateware(SMALL, "moderato") / "soc.json").read_text())
     assert soc["memory"] == {"base": 0x4000_0000, "size": 8 << 20} and not has_linux(soc)
     write(soc, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"boot.json", "forward.bin"}
+    tests = {"selftest.json", "selftest.bin"}
+    assert {path.name for path in tmp_path.iterdir()} == {"boot.json", "forward.bin"} | tests
+    assert json.loads((tmp_path / "selftest.json").read_text()) == {"selftest.bin": "0x40000000"}
     assert json.loads((tmp_path / "boot.json").read_text()) == {"forward.bin": "0x40000000"}
     assert 0 < (tmp_path / "forward.bin").stat().st_size < 1 << 20

@@ -12,6 +12,10 @@ LIFTOFF = b"Liftoff!"
 BOOTED = b"MODERATO-BOOTED"  # of Linux' /init
 MEMTEST = ("bus", "addr", "data")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+ADDRESS_LINE = "an address line is bad: check the DRAM's module in the board's file, then the board"
+DATA_LINE = "a data bit is bad: compare runs; the same bit each time is a line or a chip of the board"
+NO_DATA = "no word is right: training failed, or the DRAM has no supply; switch off and on"
+SINGLE_WORDS = "single words fail: try a slower sys_clk_freq, another --seed, and a cooler board"
 NARROW = 2  # taps at either side of the sampling point, of ECP5's eight
 
 
@@ -92,9 +96,9 @@ def _bad_memory(counts: dict[str, tuple[int, int]]) -> str:
     """The next step, by which of the tests failed."""
     bad = {name for name, (errors, _) in counts.items() if errors}
     if bad == {"addr"}:
-        return "an address line is bad: check the DRAM's module in the board's file, then the board"
+        return ADDRESS_LINE
     if "bus" in bad and counts["bus"][0] == counts["bus"][1]:
-        return "no word is right: training failed, or the DRAM has no supply; switch off and on"
+        return NO_DATA
     if "bus" in bad:
-        return "a data bit is bad: compare runs; the same bit each time is a line or a chip of the board"
-    return "single words fail: try a slower sys_clk_freq, another --seed, and a cooler board"
+        return DATA_LINE
+    return SINGLE_WORDS

@@ -2,9 +2,11 @@
 """`moderato board boot`: the images go to LiteX's BIOS over the serial line or by TFTP."""
 
 import contextlib
+import json
 import select
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from moderato.toolchain.progress import redraws
@@ -59,20 +61,10 @@ def boot(built: Built, device: str, interface: str | None, dry_run: bool) -> int
     """Boot a board that is reset, or whose BIOS waits. `interface`: TFTP there; None: over the serial
     line."""
     if dry_run:
-        print(f"open {device} at {built.soc['baud_rate']} baud")
-        if interface:
-            print(f"answer ARP and TFTP for {tftp.SERVER} at {interface}; add no address to it")
-        for path, address in built.images:
-            print(f"load {path} at {address:#010x}")
+        print_steps(built, device, interface)
         return 0
-    with contextlib.ExitStack() as stack:
-        port = stack.enter_context(wire.Wire(interface)) if interface else None
-        if port:
-            _require_free(port)
-        line = stack.enter_context(SerialLine(device, built.soc["baud_rate"]))
-        job = Boot(built, line)
-        start = time.monotonic()
-        found = _by_tftp(job, port) if port else _by_serial(job)
+    start = time.monotonic()
+    with started(built, device, interface) as (job, found):
         _until_up(job)
         seconds = time.monotonic() - start
     print()
@@ -83,6 +75,28 @@ def boot(built: Built, device: str, interface: str | None, dry_run: bool) -> int
     ):
         print(each.line)
     return findings.status(job.judged)
+
+
+def print_steps(built: Built, device: str, interface: str | None):
+    """What `started` would do."""
+    print(f"open {device} at {built.soc['baud_rate']} baud")
+    if interface:
+        print(f"answer ARP and TFTP for {tftp.SERVER} at {interface}; add no address to it")
+    for path, address in built.images:
+        print(f"load {path} at {address:#010x}")
+
+
+@contextlib.contextmanager
+def started(built: Built, device: str, interface: str | None) -> Iterator[tuple[Boot, list[Finding]]]:
+    """The images have just been started, and their output follows at the line, which is open during the
+    block. Raises LabError as `boot` does."""
+    with contextlib.ExitStack() as stack:
+        port = stack.enter_context(wire.Wire(interface)) if interface else None
+        if port:
+            _require_free(port)
+        line = stack.enter_context(SerialLine(device, built.soc["baud_rate"]))
+        job = Boot(built, line)
+        yield job, _by_tftp(job, port) if port else _by_serial(job)
 
 
 def _require_free(port: wire.Wire):
@@ -148,7 +162,7 @@ def _until(job: Boot, wanted: bytes, seconds: float, advice: str):
 
 def _by_tftp(job: Boot, port: wire.Wire) -> list[Finding]:
     contents = {path.name: path.read_bytes() for path, _ in job.built.images}
-    boot_json = (job.built.folder / "boot.json").read_bytes()
+    boot_json = json.dumps({path.name: hex(address) for path, address in job.built.images}).encode()
     server = tftp.Server(port.mac, {"boot.json": boot_json, **contents}, port.send)
     total = sum(map(len, contents.values()))
     _wake(job, b"netboot\n")

@@ -2,13 +2,15 @@
 """What `moderato bitstream` made for a board: its bitstream and its boot images."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from moderato.boards import SIMULATED
 from moderato.toolchain import project
 
 from ..show.errors import LabError, reason
+
+SELF_TEST = "selftest.json"  # as boot.json, of boards/images.py
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,25 @@ def read(board: str, folder: Path | None) -> Built:
         if not path.is_file():
             raise LabError(f"{path} is missing; {build}")
     return built
+
+
+def with_self_test(built: Built) -> Built:
+    """The same with the self-test's image in place of those that are booted."""
+    if built.simulated:
+        from moderato.soc.firmware import selftest
+
+        image = selftest.selftest(built.soc, size=selftest.SIMULATED)
+        return replace(built, images=[(image, built.soc["memory"]["base"])])
+    build = f"build it again: ./moderato bitstream --board {built.board}"
+    try:
+        found = json.loads((built.folder / SELF_TEST).read_text())
+        images = [(built.folder / name, int(address, 0)) for name, address in found.items()]
+        missing = [path for path, _ in images if not path.is_file()]
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise LabError(f"{built.folder}/ has no self-test ({reason(error)}); {build}") from None
+    if missing:
+        raise LabError(f"{missing[0]} is missing; {build}")
+    return replace(built, images=images)
 
 
 def require_commit(built: Built):

@@ -14,7 +14,7 @@ from ..run import ethtool
 from ..run.stations import ROUTER, TESTER
 from ..run.variants import INTERFACES
 from ..show.errors import LabError
-from . import counters, desk, frames, wire
+from . import counters, desk, findings, frames, wire
 from .built import Built
 from .desk import Desk
 from .findings import PARTS, Finding, failed, passed, skipped
@@ -61,7 +61,7 @@ def _serial_line(at: Desk) -> Iterator[Finding]:
         yield failed(
             "serial line",
             f"{at.shell.repeated} commands or outputs were damaged, and repeated",
-            "use a shorter USB cable, and no hub",
+            findings.LOSSY_LINE,
         )
     else:
         yield passed("serial line", "every octet arrived in both directions")
@@ -148,7 +148,7 @@ def _clock(at: Desk) -> Iterator[Finding]:
         yield failed(
             "clock",
             f"{said}: the clock runs at {hz * ratio / 1e6:.3f} MHz instead of {hz / 1e6:.3f}",
-            "the bitstream's PLL and the device tree disagree; build, flash and boot again",
+            findings.OTHER_CLOCK,
         )
     else:
         yield passed("clock", f"{said}: {hz * ratio / 1e6:.2f} MHz")
@@ -193,9 +193,7 @@ def _phys(at: Desk) -> Iterator[Finding]:
     chips = at.shell.run("ls /sys/bus/mdio_bus/devices 2>/dev/null")[1].split()
     text = f"{len(chips)} chips answer at MDIO, for {ports} ports"
     if len(chips) < ports:
-        yield failed(
-            "PHY", text, "switch off and on; then check the chips' reset and MDIO in the board's file"
-        )
+        yield failed("PHY", text, findings.NO_CHIP)
     else:
         yield passed("PHY", text)
 
@@ -210,7 +208,7 @@ def _links(at: Desk) -> Iterator[Finding]:
         theirs = wire.speed(here.name) if here else None
         text = f"{name}: {speed[1] if speed else '?'} Mb/s, link {'up' if up else 'down'}"
         if not up:
-            yield failed(f"link {port}", text, "connect a cable; look at the port's LEDs")
+            yield failed(f"link {port}", text, findings.NO_LINK)
         elif speed and theirs and int(speed[1]) != theirs and not at.built.simulated:  # a TAP has none
             yield failed(
                 f"link {port}",
@@ -263,7 +261,7 @@ def _frames(at: Desk) -> Iterator[Finding]:
             yield failed(
                 f"frames {port}",
                 f"{said}; the board counts {bad} damaged frames",
-                "RGMII's delays: check phy_mode and phy_delays in the board's file, and the cable",
+                findings.DAMAGED,
             )
         elif others > 0:
             yield failed(

@@ -20,6 +20,25 @@ PARTS = (
     "self-test",
     "PTP",
 )
+# Of `moderato board selftest`, in its order.
+SELF_TEST = (
+    "image",
+    "serial line",
+    "clock",
+    "DRAM",
+    "PHY",
+    "MAC",
+    "cable",
+    "interrupt",
+    "coherency",
+    "timers",
+)
+# The next step of both, by what was found.
+NO_LINK = "connect a cable; look at the port's LEDs"
+NO_CHIP = "switch off and on; then check the chips' reset and MDIO in the board's file"
+DAMAGED = "RGMII's delays: check phy_mode and phy_delays in the board's file, and the cable"
+OTHER_CLOCK = "the bitstream's PLL and the device tree disagree; build, flash and boot again"
+LOSSY_LINE = "use a shorter USB cable, and no hub"
 
 
 @dataclass(frozen=True)

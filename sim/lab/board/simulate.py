@@ -29,7 +29,7 @@ from ..run.machine import machine
 from ..run.session import PROMPT
 from ..run.stations import TESTER
 from ..show.errors import LabError
-from . import frames
+from . import bare, frames
 
 LINK_MBPS = 100
 NAMES = ("port0", "port1")
@@ -44,22 +44,35 @@ moderato: a simulated board; Ctrl-C ends it. In another terminal:
 moderato:   nsenter {}
 moderato:   ./moderato board check {}
 """
+BARE_GREETING = """\
+moderato: a simulated board in its boot loader; Ctrl-C ends it. In another terminal:
+moderato:   ./moderato board selftest {}
+"""
 
 
-def simulate(command: str | None, fault: str | None) -> int:
+def simulate(command: str | None, fault: str | None, in_bios: bool = False) -> int:
     """Runs a shell's command where the ports are, and returns its status; None: until Ctrl-C. fault: one
-    of the command's FAULTS."""
+    of the command's FAULTS. in_bios: the board waits in its boot loader, its ports are connected."""
+    if in_bios:
+        with bare.Board(machine(LINK_MBPS), fault) as board:
+            words = f"--board {SIMULATED} --serial {board.device}"
+            return _run(board, command, words, BARE_GREETING.format(words))
     ready = state.on_desk(machine(LINK_MBPS))
     ready.open().end()  # replaces an unusable checkpoint
     user = "--user --preserve-credentials " * hosts.separate(False, CLONE_NEWNS)
-    with contextlib.ExitStack() as stack:
-        board = stack.enter_context(_Board(ready, fault, _ports(fault)))
+    with _Board(ready, fault, _ports(fault)) as board:
         words = f"--board {SIMULATED} --serial {board.device} --port0 {NAMES[0]} --port1 {NAMES[1]}"
-        if command is None:
-            namespaces = f"{user}--target {os.getpid()} --net --mount"
-            print(GREETING.format(namespaces, words), end="", file=sys.stderr, flush=True)
-            while True:
-                board.relay()
+        namespaces = f"{user}--target {os.getpid()} --net --mount"
+        return _run(board, command, words, GREETING.format(namespaces, words))
+
+
+def _run(board: "_Board | bare.Board", command: str | None, words: str, greeting: str) -> int:
+    """words: the options that name the board; greeting: without a command."""
+    if command is None:
+        print(greeting, end="", file=sys.stderr, flush=True)
+        while True:
+            board.relay()
+    with contextlib.ExitStack() as stack:
         process = subprocess.Popen(["sh", "-c", command], env=os.environ | {"BOARD": words})
         stack.callback(process.wait)
         stack.callback(process.terminate)

@@ -5,12 +5,13 @@ import argparse
 
 from moderato.boards import BOARDS, SIMULATED, WITHOUT_LINUX, WITHOUT_PAIR
 
-from ..board.findings import PARTS
+from ..board.findings import PARTS, SELF_TEST
 from ..show.errors import UsageError
 from . import arguments, common, files
 
 EXAMPLES = (
     "flash --board versa_ecp5 --dry-run",
+    "selftest --board versa_ecp5 --serial /dev/ttyUSB1",
     "boot --board versa_ecp5 --serial /dev/ttyUSB1",
     "boot --board versa_ecp5 --serial /dev/ttyUSB1 --tftp --port0 eth1",
     "console --board versa_ecp5 --serial /dev/ttyUSB1",
@@ -18,9 +19,11 @@ EXAMPLES = (
     "forward --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2 --load 2",
     "rfc2544 --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2 --frame-size 512",
     "simulate -c './moderato board check $BOARD'",
+    "simulate --bios -c './moderato board selftest $BOARD'",
 )
 ACTIONS = {
     "flash": "write the bitstream into the FPGA, or with --spi into its flash",
+    "selftest": "load a program that tests each part without Linux; a cable connects both ports",
     "boot": "load the images over the serial line, or with --tftp through port 0",
     "console": "the board's console on this terminal, or with -c one command in its shell",
     "check": "look at each part of a booted board, with the ports that are named",
@@ -37,9 +40,12 @@ FAULTS = {
     "nic": "the interface at port 0 loses a frame in 4",
     "pause": "the interface at port 0 sends pause frames",
     "jumbo": "the interface at port 1 has a larger MTU",
+    "dram": "with --bios: a word of the memory is always 0",
 }
+FAULTS_IN_BIOS = ("cable", "uart", "dram")
 # The options that an action needs.
 NEEDS = {
+    "selftest": ("serial",),
     "boot": ("serial",),
     "console": ("serial",),
     "check": ("serial",),
@@ -47,7 +53,8 @@ NEEDS = {
     "rfc2544": ("serial", "port0", "port1"),
     "report": ("serial",),
 }
-ON_SIMULATED = ("console", "check", "forward", "rfc2544", "report")
+WITHOUT_SHELL = ("flash", "selftest", "boot", "console")
+ON_SIMULATED = ("selftest", "console", "check", "forward", "rfc2544", "report")
 TIMEOUT = 10.0  # seconds without an octet from a board that is asked something
 
 
@@ -91,7 +98,7 @@ def options(parser):
         metavar="CABLE",
         help="flash: a JTAG adapter that openFPGALoader knows",
     )
-    add("--tftp", action="store_true", help="boot: serve the images at --port0")
+    add("--tftp", action="store_true", help="boot, selftest: serve the images at --port0")
     add(
         "-c",
         dest="command",
@@ -104,7 +111,12 @@ def options(parser):
         type=lambda text: text.split(","),
         default=[],
         metavar="PART[,PART...]",
-        help="check: these parts, as their lines name them, such as frames,timer",
+        help="check, selftest: these parts, as their lines name them, such as frames,timer",
+    )
+    add(
+        "--bios",
+        action="store_true",
+        help="simulate: the board waits in its boot loader for selftest; a cable connects its ports",
     )
     add(
         "--fault",
@@ -163,10 +175,11 @@ def check(options):
     for name, action in (
         ("spi", "flash"),
         ("adapter", "flash"),
-        ("tftp", "boot"),
+        ("tftp", "boot, selftest"),
         ("command", "console, simulate"),
         ("fault", "simulate"),
-        ("only", "check"),
+        ("only", "check, selftest"),
+        ("bios", "simulate"),
         ("loads", "forward"),
         ("frames", "forward, rfc2544"),
         ("seconds", "rfc2544"),
@@ -175,18 +188,27 @@ def check(options):
         if getattr(options, name) and options.action not in action.split(", "):
             said = {"command": "-c", "loads": "--load"}.get(name, f"--{name}")
             raise UsageError(f"{said} is for {action}; leave it out")
+    parts = SELF_TEST if options.action == "selftest" else PARTS
     for name in options.only:
-        if name not in PARTS:
-            raise UsageError(f"there is no part {name!r}; there are: {', '.join(PARTS)}")
+        if name not in parts:
+            raise UsageError(f"there is no part {name!r}; there are: {', '.join(parts)}")
+    if options.bios and options.fault and options.fault not in FAULTS_IN_BIOS:
+        raise UsageError(f"--bios has the faults {', '.join(FAULTS_IN_BIOS)}; leave --bios out")
+    if options.fault == "dram" and not options.bios:
+        raise UsageError("--fault dram is for --bios; add it")
     if options.tftp and options.port0 is None:
         raise UsageError("--tftp needs --port0, the interface at which to serve; add it")
+    if options.tftp and options.board == SIMULATED:
+        raise UsageError(f"{SIMULATED} has no network boot; leave --tftp out")
     if options.port0 is not None and options.port0 == options.port1:
         raise UsageError("--port0 and --port1 name the same interface; each port has its own")
-    if options.json and options.action not in ("check", "forward", "rfc2544"):
-        raise UsageError(f"--json is for check, forward and rfc2544; leave it out of {options.action}")
+    if options.json and options.action not in ("check", "selftest", "forward", "rfc2544"):
+        raise UsageError(
+            f"--json is for check, selftest, forward and rfc2544; leave it out of {options.action}"
+        )
     if options.action in ("forward", "rfc2544") and options.board in WITHOUT_PAIR:
         raise UsageError(f"{options.action} needs two ports, and {options.board} has one")
-    if options.action not in ("flash", "boot", "console") and options.board in WITHOUT_LINUX:
+    if options.action not in WITHOUT_SHELL and options.board in WITHOUT_LINUX:
         raise UsageError(
             f"{options.board} has too little memory for Linux, and {options.action} asks Linux"
         )
@@ -196,7 +218,7 @@ def run(options: argparse.Namespace) -> int:
     from ..board import built, simulate
 
     if options.action == "simulate":
-        return simulate.simulate(options.command, options.fault)
+        return simulate.simulate(options.command, options.fault, options.bios)
     made = built.simulated() if options.board == SIMULATED else built.read(options.board, options.folder)
     return globals()[f"_{options.action}"](options, made)
 
@@ -216,6 +238,17 @@ def _boot(options, made) -> int:
     return boot.boot(made, options.serial, interface, options.dry_run)
 
 
+def _selftest(options, made) -> int:
+    from ..board import built, selftest
+
+    built.require_commit(made)
+    interface = options.port0 if options.tftp else None
+    if options.dry_run:
+        selftest.dry_run(made, options.serial, interface)
+        return 0
+    return _print(options, selftest.self_test(made, options.serial, interface, options.only))
+
+
 def _console(options, made) -> int:
     from ..board import console
 
@@ -228,16 +261,23 @@ def _console(options, made) -> int:
 
 
 def _check(options, made) -> int:
-    from ..board import check, findings
-    from ..show import outputs
+    from ..board import check
 
     if options.dry_run:
         return _touches(options, made)
-    found = []
     with _desk(options, made) as desk:
-        for each in check.check(desk, options.only):
-            print(each.line, flush=True)
-            found.append(each)
+        return _print(options, check.check(desk, options.only))
+
+
+def _print(options, each_found) -> int:
+    """Print findings when they come."""
+    from ..board import findings
+    from ..show import outputs
+
+    found = []
+    for each in each_found:
+        print(each.line, flush=True)
+        found.append(each)
     if options.json:
         outputs.write_json(options.json, [each.as_json() for each in found])
     return findings.status(found)
