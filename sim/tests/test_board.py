@@ -65,6 +65,7 @@ def board(action: str, made, *words: str, name: str = "versa_ecp5") -> int:
         ("flash --board versa", "did you mean versa_ecp5?"),
         ("fly --board versa_ecp5", "invalid choice: 'fly'"),
         ("flash", "flash needs --board; add it"),
+        ("check --board ecpix5 --serial x --port1 y", "ecpix5 has one port; leave --port1 out"),
         ("simulate --board versa_ecp5", "a board of its own"),
         ("boot --board simulated --serial x", "needs an FPGA and its BIOS"),
         ("flash --board versa_ecp5 --fault nic", "--fault is for simulate"),

@@ -29,7 +29,12 @@ def bench(tmp_path_factory):
 
 @pytest.fixture
 def built(tmp_path):
-    folder = fake_board.folder(tmp_path / "built", project.version())
+    return made(tmp_path / "built")
+
+
+def made(place: Path, board: str = "versa_ecp5") -> Path:
+    """A folder with the driver of the bench."""
+    folder = fake_board.folder(place, project.version(), board)
     module = Entry("lib/modules/moderato.ko", 0o100644, b"the driver")
     (folder / "initramfs.cpio").write_bytes(
         archive([Entry("init", 0o100755, b"#!")]) + archive([module])
@@ -37,13 +42,22 @@ def built(tmp_path):
     return folder
 
 
-def run(bench, built, action: str, *words: str, faults=Faults(), ports=("port0", "port1"), **settings):
+def run(
+    bench,
+    built,
+    action: str,
+    *words: str,
+    faults=Faults(),
+    ports=("port0", "port1"),
+    board="versa_ecp5",
+    **settings,
+):
     """A command's output, with a booted board."""
     shell = fake_board.shell(bench.environment(**settings), board_bench.entering(bench.board))
     with playing(faults, shell) as line:
         named = [word for n, name in enumerate(ports) for word in (f"--port{n}", name)]
         return bench.moderato(
-            *("board", action, "--board", "versa_ecp5", "--folder", str(built)),
+            *("board", action, "--board", board, "--folder", str(built)),
             *("--serial", line.device, *named, *words),
         )
 
@@ -93,6 +107,27 @@ def test_check_names_each_fault(bench, built):
     assert "port0 has an MTU of 9000 octets, the board one of 1500" in done.stdout
     assert "port1 has no carrier" in done.stdout
     assert done.stdout.count("next: ") == 5
+
+
+def test_board_with_one_port(bench, tmp_path):
+    """Neither check nor report asks for a second interface."""
+    built = made(tmp_path / "built", "ecpix5")
+    soc = json.loads((built / "soc.json").read_text())
+    (built / "soc.json").write_text(json.dumps(soc | {"macs": [{}]}))
+    bench.on_board("ip link set eth1 down; ip link set eth1 name other1")
+    try:
+        checked, reported = (
+            run(bench, built, action, ports=["port0"], board="ecpix5") for action in ("check", "report")
+        )
+    finally:
+        bench.on_board(f"ip link set other1 name eth1; ip link set eth1 up; {NEIGHBOUR}")
+    found = lines(checked)
+    assert checked.returncode == 0 and not checked.stderr, checked.stdout + checked.stderr
+    ports = ("link 0", "port 0", "frames 0", "counters 0", "interrupt 0", "driver")
+    assert all(found[name] == "pass" for name in ports)
+    assert not [name for name in found if name.endswith(("1", "eth1"))]
+    assert reported.returncode == 0 and "ethtool -S eth0" in reported.stdout
+    assert "eth1" not in reported.stdout.partition("## ethtool")[2]
 
 
 def test_check_names_phys_that_do_not_answer(bench, built):

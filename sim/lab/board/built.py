@@ -2,12 +2,14 @@
 """What `moderato bitstream` made for a board: its bitstream and its boot images."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from moderato.boards import SIMULATED
 from moderato.toolchain import project
 
+from ..run.variants import INTERFACES
 from ..show.errors import LabError, reason
 
 SELF_TEST = "selftest.json"  # as boot.json, of boards/images.py
@@ -31,6 +33,11 @@ class Built:
     @property
     def simulated(self) -> bool:
         return self.board == SIMULATED
+
+    @property
+    def interfaces(self) -> Sequence[str]:
+        """Of its MACs, as Linux names them."""
+        return INTERFACES[: len(self.soc.get("macs", INTERFACES))]
 
     @property
     def slow(self) -> int:

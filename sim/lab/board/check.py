@@ -12,7 +12,6 @@ from moderato.toolchain import project
 
 from ..run import ethtool
 from ..run.stations import ROUTER, TESTER
-from ..run.variants import INTERFACES
 from ..show.errors import LabError
 from . import counters, desk, findings, frames, wire
 from .built import Built
@@ -122,7 +121,7 @@ def _md5(content: bytes) -> str:
 
 def _driver(at: Desk) -> Iterator[Finding]:
     at.start()
-    ports = at.built.soc.get("macs", [0, 1])
+    ports = at.built.interfaces
     found = sorted(at.shell.check("cd /sys/class/net; ls -d eth*; cd /").split())
     if len(found) < len(ports):
         yield failed(
@@ -189,7 +188,7 @@ def _phys(at: Desk) -> Iterator[Finding]:
     if at.built.soc.get("link") != "negotiated":
         yield skipped("PHY", "the link is fixed: the board does not ask the chips")
         return
-    ports = len(at.built.soc.get("macs", INTERFACES))
+    ports = len(at.built.interfaces)
     chips = at.shell.run("ls /sys/bus/mdio_bus/devices 2>/dev/null")[1].split()
     text = f"{len(chips)} chips answer at MDIO, for {ports} ports"
     if len(chips) < ports:
@@ -199,7 +198,7 @@ def _phys(at: Desk) -> Iterator[Finding]:
 
 
 def _links(at: Desk) -> Iterator[Finding]:
-    for port, name in enumerate(INTERFACES[: len(at.built.soc.get("macs", INTERFACES))]):
+    for port, name in enumerate(at.built.interfaces):
         said = at.shell.run(f"ethtool {name}; cat /sys/class/net/{name}/mtu")[1]
         mtu = said.split()[-1]
         speed = re.search(r"Speed: (\d+)Mb/s", said)
@@ -227,7 +226,7 @@ def _links(at: Desk) -> Iterator[Finding]:
 
 def _ports(at: Desk) -> Iterator[Finding]:
     addresses = at.addresses()
-    for port in range(2):
+    for port in range(len(at.built.interfaces)):
         if port in at.unusable:
             fault, _, next_ = at.unusable[port].partition("; ")
             yield failed(f"port {port}", fault, next_)
@@ -246,10 +245,10 @@ def _frames(at: Desk) -> Iterator[Finding]:
     """Echo requests of all lengths with random data; the counters must show each."""
     for each in at.wires.values():
         _entered(each)  # all that precedes
-    before = counters.read(at.shell)
+    before = counters.read(at.shell, at.built.interfaces)
     entered = {port: -each.sent for port, each in at.wires.items()}
     results = {port: _echo(at, port) for port in at.wires}
-    after = counters.read(at.shell).since(before)
+    after = counters.read(at.shell, at.built.interfaces).since(before)
     for port, each in at.wires.items():
         entered[port] += _entered(each)
     for port, (sent, intact, damaged) in results.items():
@@ -342,7 +341,7 @@ def _timer(at: Desk) -> Iterator[Finding]:
     if 0 not in at.wires:
         yield skipped("timer", "--port0 is not named")
         return
-    name = INTERFACES[0]
+    name = at.built.interfaces[0]
     before = ethtool.shown(at.shell.run(f"ethtool -c {name}")[1])
     status, said = at.shell.run(
         f"ethtool -C {name} adaptive-rx off rx-frames 255 rx-usecs 0 rx-usecs-low {TIMER_US}"
@@ -372,7 +371,7 @@ def _round_trip(at: Desk) -> float | None:
 
 
 def _self_test(at: Desk) -> Iterator[Finding]:
-    for name in INTERFACES[: len(at.built.soc.get("macs", INTERFACES))]:
+    for name in at.built.interfaces:
         status, said = at.shell.run(f"ethtool -t {name}")
         if status and re.search(r"not supported|Cannot", said):
             yield skipped(f"self-test {name}", "this driver has none")

@@ -2,10 +2,10 @@
 """The board's counters, read through its shell."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..run import guest
-from ..run.variants import INTERFACES
 from .shell import Shell
 
 RECEIVED = (
@@ -47,16 +47,16 @@ class Counters:
         return Counters(self.kernel.since(before.kernel), ports, self.busy - before.busy, self.harts)
 
 
-def read(shell: Shell) -> Counters:
+def read(shell: Shell, interfaces: Sequence[str]) -> Counters:
     text = shell.check(f"{guest.COMMAND}; grep cpu /proc/stat")
     each = [
         shell.check(
             f"cd /sys/class/net/{name}/statistics && cat {' '.join(STATISTICS)}; cd /; "
             f"ethtool -S {name} | grep rx_filtered:"
         )
-        for name in INTERFACES
+        for name in interfaces
     ]
-    return Counters(guest.parse(text), [_port(said) for said in each], *_busy(text))
+    return Counters(guest.parse(text, interfaces), [_port(said) for said in each], *_busy(text))
 
 
 def _port(said: str) -> dict[str, int]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..run.stations import ROUTER, TESTER
-from ..run.variants import INTERFACES
 from ..show.errors import LabError
 from . import counters, settings, wire
 from .built import Built
@@ -47,10 +46,8 @@ class Desk:
 
     def addresses(self) -> list[str]:
         """The MAC addresses of the board's ports."""
-        names = INTERFACES[: len(self.built.soc.get("macs", INTERFACES))]
-        return self.shell.check(
-            f"cat {' '.join(f'/sys/class/net/{name}/address' for name in names)}"
-        ).split()
+        files = (f"/sys/class/net/{name}/address" for name in self.built.interfaces)
+        return self.shell.check(f"cat {' '.join(files)}").split()
 
 
 def port_fault(
@@ -90,5 +87,5 @@ def opened(built: Built, device: str, interfaces: dict[int, str], timeout: float
         shell = Shell(line, timeout * built.slow)
         shell.connect()
         stack.callback(shell.close)
-        stack.enter_context(settings.restored(shell))
+        stack.enter_context(settings.restored(shell, built.interfaces))
         yield Desk(built, shell, wires, unusable)

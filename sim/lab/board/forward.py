@@ -66,7 +66,7 @@ def _counted(at: Desk, make: Callable[[], Tester]) -> tuple[Tester, counters.Cou
         while tester.receive():
             pass
         tester = make()  # counts from here on
-        found = counters.read(at.shell)
+        found = counters.read(at.shell, at.built.interfaces)
         if not tester.receive():
             return tester, found
     raise LabError("other programs of this machine keep sending at --port0 or --port1; end them")

@@ -21,8 +21,6 @@ COMMANDS = (
     "cat /proc/version",
     "dmesg | tail -n 60",
     "cat /proc/interrupts",
-    "ethtool -S eth0",
-    "ethtool -S eth1",
     "ip -s -s link",
 )
 STATIONS = (*ROUTER, *TESTER)
@@ -51,7 +49,8 @@ def report(at: Desk) -> str:
         "SoC": json.dumps(at.built.soc, indent=2),
         "this machine": json.dumps(here, indent=2),
     }
-    parts |= {command: at.shell.run(command)[1] for command in COMMANDS}
+    commands = (*COMMANDS, *(f"ethtool -S {name}" for name in at.built.interfaces))
+    parts |= {command: at.shell.run(command)[1] for command in commands}
     names = [*(each.name for each in at.wires.values()), at.shell.line.device]
     text = "\n".join(f"## {name}\n\n```\n{part.rstrip()}\n```\n" for name, part in parts.items())
     return without_names(f"# {at.built.board}\n\n{text}", names)

@@ -4,7 +4,7 @@
 import contextlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..run import ethtool
@@ -72,13 +72,13 @@ def _differing(before: dict[str, str], now: dict[str, str]) -> str:
     return " ".join(f"{name} {value}" for name, value in before.items() if now.get(name) != value)
 
 
-def read(shell: Shell) -> Settings:
+def read(shell: Shell, interfaces: Sequence[str]) -> Settings:
     common = shell.run(READ, TRIES)[1]
     forwarding = common.partition("\n")[0]
     if shell.run(LOADED, TRIES)[0]:
         return Settings(forwarding, [])
     ports = []
-    for number, name in enumerate(INTERFACES):
+    for number, name in enumerate(interfaces):
         said = shell.run(READ_PORT.format(name), TRIES)[1]
         shown = ethtool.shown(said.partition("Private flags")[0])
         ports.append(
@@ -97,20 +97,20 @@ def read(shell: Shell) -> Settings:
 
 
 @contextlib.contextmanager
-def restored(shell: Shell) -> Iterator[None]:
+def restored(shell: Shell, interfaces: Sequence[str]) -> Iterator[None]:
     """Restores them after the block, also if a signal ends it."""
-    before = read(shell)
+    before = read(shell, interfaces)
     try:
         yield
     finally:
         if not shell.restarted:
-            _restore(shell, before)
+            _restore(shell, before, interfaces)
 
 
-def _restore(shell: Shell, before: Settings):
+def _restore(shell: Shell, before: Settings, interfaces: Sequence[str]):
     try:
         shell.recover()
-        for command in before.commands(read(shell)):
+        for command in before.commands(read(shell, interfaces)):
             shell.run(command, TRIES)
     except LabError as error:
         print(f"moderato: the board keeps the settings of this command: {error}", file=sys.stderr)

@@ -208,6 +208,8 @@ def check(options):
         )
     if options.action in ("forward", "rfc2544") and options.board in WITHOUT_PAIR:
         raise UsageError(f"{options.action} needs two ports, and {options.board} has one")
+    if options.port1 is not None and options.board in WITHOUT_PAIR:
+        raise UsageError(f"{options.board} has one port; leave --port1 out")
     if options.action not in WITHOUT_SHELL and options.board in WITHOUT_LINUX:
         raise UsageError(
             f"{options.board} has too little memory for Linux, and {options.action} asks Linux"

@@ -3,6 +3,7 @@
 
 import itertools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..show.errors import LabError
@@ -59,19 +60,19 @@ class Counters:
         return Counters(**counted)
 
 
-def parse(text: str) -> Counters:
+def parse(text: str, interfaces: Sequence[str] = INTERFACES) -> Counters:
     """The counters in the output of COMMAND."""
-    shared = re.search(rf"\b{INTERFACES[0]}\s*$", text, re.MULTILINE)
+    shared = re.search(rf"\b{interfaces[0]}\s*$", text, re.MULTILINE)
     lines = {
-        line: [_interrupts(text, name + line) for name in INTERFACES]
+        line: [_interrupts(text, name + line) for name in interfaces]
         for line in ([""] if shared else ["-rx", "-tx"])
     }
     for line, each in lines.items():  # a second queue has lines, too
-        if re.search(rf"\b{INTERFACES[0]}{line}1\s*$", text, re.MULTILINE):
-            second = [_interrupts(text, f"{name}{line}1") for name in INTERFACES]
+        if re.search(rf"\b{interfaces[0]}{line}1\s*$", text, re.MULTILINE):
+            second = [_interrupts(text, f"{name}{line}1") for name in interfaces]
             lines[line] = [[a + b for a, b in zip(*both)] for both in zip(each, second)]
     interrupts = {line: [sum(harts) for harts in each] for line, each in lines.items()}
-    devices = [_device(text, name) for name in INTERFACES]
+    devices = [_device(text, name) for name in interfaces]
     backlog = re.findall(r"^[0-9a-f]{8} ([0-9a-f]{8})(?: [0-9a-f]{8})+\s*$", text, re.MULTILINE)
     if not backlog:
         raise LabError(f"the guest's /proc/net/softnet_stat could not be read: {text[-200:]!r}")
