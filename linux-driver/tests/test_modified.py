@@ -10,7 +10,7 @@ from driver_sources import SOURCES
 
 
 def changes() -> list[tuple[str, str, str]]:
-    """The test, and of its tuples for modified.change() the file, and the text, which can have a name."""
+    """The test, and of its tuples for modified.change() file and text; the text can have a name."""
     found = []
     for test in sorted(Path(__file__).parent.glob("*.py")):
         nodes = [*ast.walk(ast.parse(test.read_text()))]

@@ -50,9 +50,9 @@ def folder(tmp_path_factory):
 @functools.cache
 def read(path: Path, name: str) -> list[int]:
     """The values of a signal, in each cycle of the wave."""
-    found = pywellen.Waveform(str(path))[name].signal
-    first, count = cycles(path)
-    return [found.value_at((first + number) * CYCLE) for number in range(count)]
+    wave = pywellen.Waveform(str(path))
+    found = wave[name].signal
+    return [found.value_at(time) for time, _ in wave["derived.cycle"].signal]
 
 
 @functools.cache

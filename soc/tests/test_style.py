@@ -2,7 +2,6 @@
 """Python follows the rules of pyproject.toml; C and C++ follow .clang-format and .clang-tidy."""
 
 import importlib.metadata
-import json
 import os
 import subprocess
 import sys
@@ -12,10 +11,8 @@ from pathlib import Path
 from pypi_tools import programs
 
 from moderato.sim.harness import build
-from moderato.sim.harness.rings import rings_header
-from moderato.sim.harness.top import soc_config, top_verilog
 from moderato.toolchain import project, verilator
-from moderato.toolchain.cache import artifact, run
+from moderato.toolchain.cache import artifact
 from moderato.toolchain.project import ROOT
 
 HARNESS = ROOT / "sim/harness"
@@ -96,7 +93,7 @@ def test_clang_tidy():
         *sorted(HARNESS.rglob(".clang-tidy")),
         build.PATTERN,
         importlib.metadata.version("clang-tidy"),
-        model.name,
+        model.parent.name,
         *map(str, options[:3]),
     ]
     program = Path(sys.executable).with_name("clang-tidy")
@@ -128,23 +125,10 @@ class Finding(Exception):
 
 def model_headers() -> Path:
     """A folder with the headers that build.py generates for the mock of the SoC."""
-    mock = ROOT / "sim/tests/harness/mock"
-    soc = json.loads((mock / "soc.json").read_text())
-    top, config = top_verilog(soc), soc_config(soc, "0" * 32)
-    files = sorted(mock.glob("*.sv"))
-
-    def make(folder: Path):
-        (folder / "top.sv").write_text(top)
-        (folder / "soc_config.h").write_text(config)
-        run(
-            [verilator.command(), *build.VERILATOR, "--Mdir", folder, folder / "top.sv", *files],
-            env=verilator.environment(),
-        )
-        (folder / "rings.h").write_text(
-            rings_header((folder / "Vtop___024root.h").read_text(), len(soc["macs"]))
-        )
-
-    rings = ROOT / "sim/harness/rings.py"
-    return artifact(
-        "model-headers", [top, config, rings, *files, *build.VERILATOR, verilator.version()], make
+    mock = HARNESS.parent / "tests/harness/mock"
+    makers = [HARNESS / name for name in ("build.py", "cores.py", "meters.py", "rings.py", "top.py")]
+    inputs = [mock / "soc.json", *sorted(mock.glob("*.sv")), *makers, verilator.version()]
+    made = artifact(
+        "model-headers", inputs, lambda folder: build.verilate(mock, folder / "model", "0" * 32)
     )
+    return made / "model"
