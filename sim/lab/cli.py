@@ -195,7 +195,7 @@ def parse(words: list[str]) -> argparse.Namespace:
             f"(known: {', '.join(commands.NAMES)}); see `moderato --help`"
         )
     options = parser(name).parse_args(rest)
-    options.words = rest
+    options.typed = rest
     getattr(command(name), "check", lambda _: None)(options)
     return options
 

@@ -17,7 +17,7 @@ EXAMPLES = (
     "console --board versa_ecp5 --serial /dev/ttyUSB1",
     "check --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2",
     "forward --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2 --load 2",
-    "rfc2544 --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2 --frame-size 512",
+    "rfc2544 --board versa_ecp5 --serial /dev/ttyUSB1 --port0 eth1 --port1 eth2",
     "simulate -c './moderato board check $BOARD'",
     "simulate --bios -c './moderato board selftest $BOARD'",
 )
@@ -132,8 +132,13 @@ def options(parser):
         help="forward, rfc2544: as of the commands in simulation (default: napi-tx-off)",
     )
     common.add_frame_sizes(parser, 64, 512)
-    common.add_loads(parser)
-    parser.set_defaults(loads=None)  # 5, of forward
+    add(
+        "--load",
+        dest="loads",
+        type=arguments.loads,
+        metavar="PERCENT[,...]",
+        help="forward: of the line rate, offered to each port at once (default: 5)",
+    )
     add(
         "--frames",
         type=arguments.frames,
@@ -152,8 +157,13 @@ def options(parser):
         metavar="PERCENT",
         help="rfc2544: of the rate (default: 1)",
     )
-    common.add_link(parser)
-    parser.set_defaults(link_mbps=None)  # 1000, and of the simulated board 100
+    add(
+        "--link",
+        dest="link_mbps",
+        type=arguments.link,
+        metavar="MBPS",
+        help="line rate: 10, 100 or 1000 Mb/s (default: 1000, of the simulated board 100)",
+    )
     common.add_json(parser)
 
 

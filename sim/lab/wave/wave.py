@@ -65,7 +65,7 @@ class Request:
     system: System = System()
     traffic: Traffic = Traffic()
     patient: bool = False  # accept runs that take hours
-    words: Sequence[str] = ()  # of the command line
+    typed: Sequence[str] = ()  # words of the command line
 
 
 class Violated(LabError):
@@ -158,7 +158,7 @@ def explained(wanted: Request, first: int) -> Iterator[None]:
         cycle = refused.reply["cycle"] - 1  # clocked in the next one
         begin = max(first, cycle - EARLIER)
         chosen = ["--from", str(begin), "--cycles", str(cycle - begin + 1)]
-        command = shlex.join(["./moderato", "wave", *without_choice(wanted.words), *chosen])
+        command = shlex.join(["./moderato", "wave", *without_choice(wanted.typed), *chosen])
         raise Violated(cycle, f"cycle {cycle}: {refused}; to see it: {command}") from refused
 
 
