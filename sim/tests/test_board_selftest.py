@@ -52,7 +52,7 @@ def test_rehearsal(tmp_path):
 
 def simulated(fault: str | None = None, change=lambda soc: soc, damage: bytes = b"") -> dict:
     """Findings by name, of an image that is in the simulated SoC's memory. change: of the description
-    that it is built for. damage: a text in it, of which an octet is wrong in memory."""
+    that it is built for. damage: a text in it; one of its octets is wrong in memory."""
     of = machine()
     image = program.selftest(change(of.soc), size=program.SIMULATED)
     content = image.read_bytes()
