@@ -124,7 +124,7 @@ class Board:
         idle = self.session is None or not self.busy
         if select.select([self.line], [], [], IDLE if idle else 0)[0]:
             with contextlib.suppress(OSError):  # nobody has the line open
-                self._typed(self._lossy(os.read(self.line, 4096)))
+                self._typed(through_uart(os.read(self.line, 4096), self.fault, self.random))
         if self.session:
             self._run(self.session)
         elif self.loader.jumped is None:
@@ -187,12 +187,14 @@ class Board:
 
     def _send(self, octets: bytes):
         with contextlib.suppress(BlockingIOError):  # the line is full: octets are lost, as at a UART
-            os.write(self.line, self._lossy(octets))
+            os.write(self.line, through_uart(octets, self.fault, self.random))
 
-    def _lossy(self, octets: bytes) -> bytes:
-        if self.fault != "uart":
-            return octets
-        return bytes(octet for octet in octets if self.random.randrange(OCTETS))
+
+def through_uart(octets: bytes, fault: str | None, chance: random.Random) -> bytes:
+    """What the other end gets."""
+    if fault != "uart":
+        return octets
+    return bytes(octet for octet in octets if chance.randrange(OCTETS))
 
 
 def _cables(fault: str | None) -> list[socket.socket]:

@@ -33,7 +33,7 @@ from . import bare, frames
 
 LINK_MBPS = 100
 NAMES = ("port0", "port1")
-OCTETS, FRAMES = 1000, 4  # the faulty one in this many
+FRAMES = 4  # the faulty interface loses one of them
 POWER = b"insmod"  # typed, it makes power fail
 CLONE_NEWNS = 0x2_0000  # linux/sched.h
 TUNSETCARRIER = 0x4004_54E2  # linux/if_tun.h
@@ -184,7 +184,7 @@ class _Board:
         with contextlib.suppress(OSError):  # nobody has the line open
             octets = os.read(self.line, 4096)
             self.typed = self.typed[-len(POWER) :] + octets
-            os.write(self.console, self._lossy(octets))
+            os.write(self.console, bare.through_uart(octets, self.fault, self.random))
 
     def _printed(self):
         try:
@@ -192,12 +192,7 @@ class _Board:
         except OSError:  # the simulator has ended
             return
         with contextlib.suppress(BlockingIOError):  # the line is full: octets are lost, as at a UART
-            os.write(self.line, self._lossy(octets))
-
-    def _lossy(self, octets: bytes) -> bytes:
-        if self.fault != "uart":
-            return octets
-        return bytes(octet for octet in octets if self.random.randrange(OCTETS))
+            os.write(self.line, bare.through_uart(octets, self.fault, self.random))
 
     def _entered(self, port: int):
         with contextlib.suppress(BlockingIOError):  # the interface's loss
