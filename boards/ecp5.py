@@ -85,7 +85,13 @@ class DDR3Board(BoardSoC):
 
     @classmethod
     def make_dram_module(cls, sys_clk_freq):
-        return cls.dram_module(sys_clk_freq, "1:2")
+        """The chips of `dram_module`, with their times in cycles.
+
+        LiteDRAM has the time of a refresh (tRFC) in clocks of DDR3-1600, and counts that many clocks at
+        any rate: on the Versa 762 ns instead of 160."""
+        module = cls.dram_module(sys_clk_freq, "1:2")
+        module.timing_settings.tRFC = module.ns_to_cycles(module.get("tRFC").ck / 0.8)
+        return module
 
     def add_memory(self, platform):
         self.ddrphy = self.make_dram_phy(platform, self.sys_clk_freq)

@@ -146,3 +146,12 @@ def test_images_without_linux(tmp_path):
     assert json.loads((tmp_path / "selftest.json").read_text()) == {"selftest.bin": "0x40000000"}
     assert json.loads((tmp_path / "boot.json").read_text()) == {"forward.bin": "0x40000000"}
     assert 0 < (tmp_path / "forward.bin").stat().st_size < 1 << 20
+
+
+@pytest.mark.parametrize("board, nanoseconds", [("versa_ecp5", 160), ("ecpix5", 260)])
+def test_refresh_takes_its_nanoseconds(board, nanoseconds):
+    """tRFC of LiteDRAM's chips, which has it in clocks of 800 MHz."""
+    kind = board_class(board)
+    cycles = kind.make_dram_module(kind.sys_clk_freq).timing_settings.tRFC
+    seconds = cycles / kind.sys_clk_freq
+    assert nanoseconds <= seconds * 1e9 < nanoseconds + 2e9 / kind.sys_clk_freq
