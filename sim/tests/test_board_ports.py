@@ -39,6 +39,9 @@ def made(place: Path, board: str = "versa_ecp5") -> Path:
     (folder / "initramfs.cpio").write_bytes(
         archive([Entry("init", 0o100755, b"#!")]) + archive([module])
     )
+    soc = json.loads((folder / "soc.json").read_text())
+    macs = [{"base": 0xF1000000}, {"base": 0xF1001000}]
+    (folder / "soc.json").write_text(json.dumps(soc | {"nic": "moderato", "macs": macs}))
     return folder
 
 
@@ -80,9 +83,9 @@ def test_check_passes(bench, built, tmp_path):
     found = lines(done)
     assert "FAIL" not in found.values()
     for name in ("serial line", "image", "driver", "clock", "memory", "link 0", "port 0", "frames 0",
-                 "counters 0", "interrupt 0", "frames 1", "interrupt 1"):  # fmt: skip
+                 "counters 0", "interrupt 0", "frames 1", "interrupt 1", "PTP 1"):  # fmt: skip
         assert found[name] == "pass", done.stdout
-    assert found["self-test eth0"[:12].strip()] == "skip"
+    assert found["self-test eth0"[:12].strip()] == found["PTP 0"] == "skip"
     written = json.loads((tmp_path / "check.json").read_text())
     assert [each["name"] for each in written][:2] == ["serial line", "image"]
 
@@ -93,7 +96,7 @@ def test_check_names_each_fault(bench, built):
     bench.on_host("ip link set port0 mtu 9000")
     bench.on_board("ip link set eth1 down")
     try:
-        done = run(bench, built, "check", BENCH_PPM="992650")
+        done = run(bench, built, "check", BENCH_PPM="992650", BENCH_PTP_PPM="1007400")
     finally:
         (bench.folder / "moderato.ko").write_bytes(b"the driver")
         bench.on_host("ip link set port0 mtu 1500")
@@ -101,19 +104,19 @@ def test_check_names_each_fault(bench, built):
     found = lines(done)
     assert done.returncode == 1
     assert {name for name, status in found.items() if status == "FAIL"} == {
-        "image", "clock", "link 0", "link 1", "port 1",
+        "image", "clock", "link 0", "link 1", "port 1", "PTP 1",
     }, done.stdout  # fmt: skip
     assert "another moderato.ko" in done.stdout and "instead of 84.375" in done.stdout
     assert "port0 has an MTU of 9000 octets, the board one of 1500" in done.stdout
     assert "port1 has no carrier" in done.stdout
-    assert done.stdout.count("next: ") == 5
+    assert done.stdout.count("next: ") == 6
 
 
 def test_board_with_one_port(bench, tmp_path):
     """Neither check nor report asks for a second interface."""
     built = made(tmp_path / "built", "ecpix5")
     soc = json.loads((built / "soc.json").read_text())
-    (built / "soc.json").write_text(json.dumps(soc | {"macs": [{}]}))
+    (built / "soc.json").write_text(json.dumps(soc | {"macs": soc["macs"][:1]}))
     bench.on_board("ip link set eth1 down; ip link set eth1 name other1")
     try:
         checked, reported = (

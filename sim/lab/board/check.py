@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from moderato.gateware.registers import table as registers
 from moderato.toolchain import project
 
 from ..run import ethtool
@@ -135,12 +136,10 @@ def _driver(at: Desk) -> Iterator[Finding]:
 
 def _clock(at: Desk) -> Iterator[Finding]:
     """The board's seconds, which count its clock, against the host's."""
-    first, start = _uptime(at)
-    time.sleep(CLOCK_SECONDS)
-    last, end = _uptime(at)
-    ratio = (last - first) / (end - start)
+    board, host = _elapsed(at, "cat /proc/uptime", lambda said: float(said.split()[0]))
+    ratio = board / host
     hz = at.built.soc.get("sys_clk_hz", 0)
-    said = f"{last - first:.2f} s of the board in {end - start:.2f} s of this machine"
+    said = f"{board:.2f} s of the board in {host:.2f} s of this machine"
     if at.built.simulated:
         yield skipped("clock", f"{said}; simulated: not judged")
     elif abs(ratio - 1) > CLOCK_ERROR:
@@ -153,15 +152,20 @@ def _clock(at: Desk) -> Iterator[Finding]:
         yield passed("clock", f"{said}: {hz * ratio / 1e6:.2f} MHz")
 
 
-def _uptime(at: Desk) -> tuple[float, float]:
-    """The board's seconds and the host's, of the quickest of some readings: both ends take as long."""
-    found = []
-    for _ in range(1 if at.built.simulated else READINGS):
-        start = time.monotonic()
-        board = float(at.shell.check("cat /proc/uptime").split()[0])
-        found.append((time.monotonic() - start, board, start))
-    _, board, start = min(found)
-    return board, start
+def _elapsed(at: Desk, command: str, seconds: Callable[[str], float]) -> tuple[float, float]:
+    """Seconds by a clock of the board, of what `command` prints, and by the host's. Both ends are the
+    quickest of some readings, and so take as long."""
+    ends = []
+    for wait in (0, CLOCK_SECONDS):
+        time.sleep(wait)
+        found = []
+        for _ in range(1 if at.built.simulated else READINGS):
+            start = time.monotonic()
+            board = seconds(at.shell.check(command))
+            found.append((time.monotonic() - start, board, start))
+        ends.append(min(found)[1:])
+    (first, start), (last, end) = ends
+    return last - first, end - start
 
 
 def _memory(at: Desk) -> Iterator[Finding]:
@@ -384,10 +388,36 @@ def _self_test(at: Desk) -> Iterator[Finding]:
 
 
 def _ptp(at: Desk) -> Iterator[Finding]:
-    if at.shell.run("[ -e /dev/ptp0 ]")[0]:
-        yield skipped("PTP", "this image has no PTP clock")
-    else:
-        yield skipped("PTP", "the images have no program that reads the clock")
+    """The MACs' clocks, read from their registers, against the host's time."""
+    if at.built.soc.get("nic") == "liteeth":
+        yield skipped("PTP", "LiteEth has no clock")
+        return
+    for port, mac in enumerate(at.built.soc.get("macs", [])):
+        features = int(at.shell.check(f"devmem {_register(mac, 'FEATURES')}"), 16)
+        if not features >> registers.bits("FEATURES", "TIMESTAMP").lsb & 1:
+            yield skipped(f"PTP {port}", "this MAC has no clock")
+            continue
+        read = registers.value("TIME_COMMAND", {"READ": 1})
+        low, high = (f"devmem {_register(mac, f'TIME_NOW_{half}')}" for half in ("LOW", "HIGH"))
+        command = f"devmem {_register(mac, 'TIME_COMMAND')} 32 {read}; {low}; {high}"
+        board, host = _elapsed(at, command, _ptp_seconds)
+        text = f"{board:.3f} s of the MAC's clock in {host:.3f} s of this machine"
+        if at.built.simulated:
+            yield skipped(f"PTP {port}", f"{text}; simulated: not judged")
+        elif abs(board / host - 1) > CLOCK_ERROR:
+            yield failed(f"PTP {port}", text, findings.OTHER_CLOCK)
+        else:
+            yield passed(f"PTP {port}", text)
+
+
+def _register(mac: dict, name: str) -> str:
+    [offset] = [register.offset for register in registers.registers() if register.name == name]
+    return f"{mac['base'] + offset:#x}"
+
+
+def _ptp_seconds(said: str) -> float:
+    low, high = (int(word, 16) for word in said.split())
+    return (high << 32 | low) / 1e9
 
 
 _CHECKS: dict[str, Callable[[Desk], Iterator[Finding]]] = dict(
