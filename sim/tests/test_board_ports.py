@@ -265,6 +265,13 @@ def test_reports_a_host_that_is_the_bottleneck(bench, built):
     assert "this machine is the bottleneck" in done.stdout, done.stderr
 
 
+def test_forward_measures_no_other_variant_instead(bench, built):
+    """The image of this board has no XDP."""
+    done = run(bench, built, "forward", "--variant", "xdp", "--frame-size", "64", "--frames", "300")
+    assert done.returncode == 1 and not done.stdout
+    assert "the board can't run xdp: `ip neigh | xdp forward eth0 eth1` failed" in done.stderr
+
+
 # rfc2544 -------------------------------------------------------------------------------------------
 
 

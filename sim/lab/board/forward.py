@@ -13,6 +13,7 @@ from moderato.toolchain import project
 from ..measure import trial_tables
 from ..measure.forward import Request, report_problems
 from ..measure.results import LATENCY, Port, Result, Trial, frame_rate
+from ..run import ethtool
 from ..run.variants import ALL
 from ..show import delivery, outputs
 from ..show.errors import LabError
@@ -47,7 +48,10 @@ def trial(wanted: Trial, at: Desk) -> Result:
     """Offer the frames to both ports at once, and close the account with the board's counters."""
     assert wanted.frame_bytes is not None and wanted.load_percent is not None
     for command in ALL[wanted.variant].commands():
-        at.shell.run(command)  # a setting that is there already is an error of ethtool's
+        status, said = at.shell.run(command)
+        if status and not ethtool.UNCHANGED.search(said):
+            said = " ".join(said.split()) or f"status {status}"
+            raise LabError(f"the board can't run {wanted.variant}: `{command}` failed: {said}")
     rate = frame_rate(wanted.frame_bytes, wanted.load_percent, wanted.link_mbps)
     rate /= SLOWER if at.built.simulated else 1
     wires, macs, size = [at.wires[port] for port in range(2)], at.addresses(), wanted.frame_bytes
