@@ -86,13 +86,14 @@ Model::Uses Model::uses() const {
     return out;
 }
 
-// The cause of the oldest instruction's delay: first its last stage, then address translation, then the fetch.
+// The cause of the oldest instruction's delay: first the D-cache, then its last stage, then address translation, then
+// the fetch. A load that misses leaves the last stage when the refill begins, and is fetched again.
 Cause Model::cause(unsigned hart) const {
     const auto& root = *top_->rootp;
     if (top_->wfi >> hart & 1) return Cause::kIdle;
     if (top_->trace_valid >> hart & 1) return Cause::kRetire;
-    if (SOC_HART(hart, writeBack_arbitration_isValid))
-        return SOC_HART_DCACHE_FILLS(hart) ? Cause::kData : Cause::kStore;
+    if (SOC_HART_DCACHE_FILLS(hart)) return Cause::kData;
+    if (SOC_HART(hart, writeBack_arbitration_isValid)) return Cause::kStore;
     if (SOC_HART_WALKS(hart)) return Cause::kTlb;
     if (SOC_HART(hart, IBusCachedPlugin_cache__DOT__lineLoader_valid)) return Cause::kFetch;
     return Cause::kPipeline;
