@@ -2,6 +2,7 @@
 """`moderato board check` and `forward` with the simulated system as the board, also with faults."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -52,6 +53,7 @@ def test_rehearsal(at_desk, tmp_path):
     }
     assert passed == {"serial line", "image", "driver", "memory", *ports}, done.stdout
     assert found["clock"] == found["timer"] == "skip" and "simulated: not judged" in done.stdout
+    assert re.search(r"timer +\d+\.\d+ ms for the 1 ms that were set", done.stdout), done.stdout
     [trial] = json.loads((tmp_path / "trial.json").read_text())
     assert trial["on"] == "rehearsal"
     for port in trial["ports"]:
