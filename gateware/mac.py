@@ -8,7 +8,7 @@
 """
 
 from functools import reduce
-from operator  import or_
+from operator  import add, or_
 
 from migen import *
 
@@ -30,6 +30,8 @@ from moderato.gateware.registers.register_file import RegisterFile
 from moderato.gateware.registers.rmon          import Rmon
 from moderato.gateware.registers.statistics    import Statistics
 from moderato.gateware.rings.queues            import OneByOne, RxQueues, TxQueues
+from moderato.gateware.schedule.launch         import Launches, Limits
+from moderato.gateware.schedule.scheduler      import Scheduler
 from moderato.gateware.time.ptp_clock          import PeriodicOutput, PTPClock
 from moderato.gateware.time.timestamp          import Stamps
 from moderato.gateware.transmit.pause_source   import PauseSource
@@ -104,7 +106,8 @@ class ModeratoMAC(LiteXModule):
         if options.timestamp:
             self.clock  = PTPClock()
             self.output = PeriodicOutput()
-            self.stamps = datapath(Stamps(self.clock, phy, phy_cd, options.max_frames, options.queues))
+            self.stamps = datapath(Stamps(self.clock, phy, phy_cd, options.max_frames, options.queues,
+                lossy=options.scheduled))
             rx_stamp, tx_stamps, ring_stamps = self.stamps.rx.stamp, self.stamps.tx, self.stamps.tx.rings
             self.clock.connect_registers(regs)
             self.output.connect_registers(regs)
@@ -115,7 +118,8 @@ class ModeratoMAC(LiteXModule):
 
         # MAC core.
         # ---------
-        self.core = core = datapath(MACCore(phy, phy_cd, tx_stamps.mark_bits if tx_stamps else 0))
+        self.core = core = datapath(MACCore(phy, phy_cd, tx_stamps.mark_bits if tx_stamps else 0,
+            idle=options.scheduled))
 
         # Receive.
         # --------
@@ -136,9 +140,17 @@ class ModeratoMAC(LiteXModule):
             self.tx_checksum = checksum = datapath(TxChecksum(options.max_frames))
             checksums = checksum.source
         self.tx_fifo   = tx_frames = datapath(FrameFIFO(options.tx_order, tx_frame(options), options.max_frames))
-        self.tx_queues = datapath(TxQueues(self.tx_fifo, checksum, options.queues, options.flows > 0))
+        self.tx_queues = datapath(TxQueues(self.tx_fifo, checksum,
+            1 if options.scheduled else options.queues, options.flows > 0))
+        sides = [self.tx_queues] # Those of the Tx FIFOs.
+        if options.scheduled:
+            sides += self._further_fifos(options, datapath)
+            self.launches  = Launches([side.fifo for side in sides], self.clock, Limits(phy, phy_cd, sys_clk_freq))
+            self.scheduler = tx_frames = datapath(Scheduler([side.fifo for side in sides], self.launches,
+                checksum and [side.checksum.source for side in sides]))
+            checksums = tx_frames.checksums
         if options.pause:
-            self.pause_source = tx_frames = datapath(PauseSource(self.tx_fifo, checksums))
+            self.pause_source = tx_frames = datapath(PauseSource(tx_frames, checksums))
             checksums = tx_frames.checksums
         self.transmit = transmit = datapath(Transmit(tx_frames, checksums))
         self.comb += transmit.source.connect(core.sink)
@@ -149,9 +161,13 @@ class ModeratoMAC(LiteXModule):
         # -----------------------------
         self.queues = queues = [Queue(number, options, regs, *parts, datapath, moderation)
             for number, parts in enumerate(zip(
-                self.rx_queues.queues, self.tx_queues.queues, self.tx_queues.checksums, ring_stamps))]
+                self.rx_queues.queues, sum([side.queues for side in sides], []),
+                sum([side.checksums for side in sides], []), ring_stamps))]
         self.submodules += queues
-        self.tx_queues.join([queue.tx_ring for queue in queues])
+        if options.scheduled:
+            self._connect_scheduler(options, regs, tx_stamps)
+        for n, side in enumerate(sides):
+            side.join([queue.tx_ring for queue in (queues[n:n + 1] if options.scheduled else queues)])
         receive.connect_registers(regs, self._any(queue.rx_ring.enable for queue in queues))
         if options.pause:
             self.pause_source.connect_registers(regs, receive, self.rx_fifo,
@@ -181,6 +197,9 @@ class ModeratoMAC(LiteXModule):
         for queue in queues:
             counters |= queue.counters
             drops    |= queue.drops
+        if options.scheduled:
+            counters |= {"TX_LAUNCH_LATE": self.scheduler.late}
+            drops    |= {"TX_LAUNCH_DROPS": reduce(add, self.scheduler.drops)}
         drops |= {"DMA_ERRORS": self.reader.error + self.writer.error}
         self.statistics = statistics = datapath(Statistics(regs, counters | drops, bursts=drops,
             either=[set(receive.counters) - {"RX_GOOD_OCTETS"}, *sum([queue.causes for queue in queues], [])]))
@@ -209,6 +228,8 @@ class ModeratoMAC(LiteXModule):
         awake += [queue.datapath_awake for queue in queues]
         if options.pause:
             awake.append(self.pause_source.awake)
+        if options.scheduled:
+            awake += [self.scheduler.awake, *[side.fifo.awake for side in sides[1:]]]
         if options.timestamp:
             awake.append(tx_stamps.awake)
         if options.flows:
@@ -217,6 +238,32 @@ class ModeratoMAC(LiteXModule):
             self.datapath_awake.eq(ResetSignal() | self._any(awake)),
             self.moderation_awake.eq(ResetSignal() | self._any(queue.moderation_awake for queue in queues)),
         ]
+
+    def _further_fifos(self, options, datapath):
+        """The TxQueues of further Tx FIFOs: each has one ring."""
+        sides = []
+        for n in range(1, options.queues):
+            checksum = datapath(TxChecksum(options.max_frames)) if options.tx_checksum else None
+            fifo     = datapath(FrameFIFO(options.tx_order, tx_frame(options), options.max_frames))
+            side     = datapath(TxQueues(fifo, checksum, 1))
+            for name, part in {"checksum": checksum, "fifo": fifo, "queues": side}.items():
+                if part is not None:
+                    setattr(self, f"tx_{name}{n}", part)
+            sides.append(side)
+        return sides
+
+    def _connect_scheduler(self, options, regs, stamps):
+        scheduler, launches = self.scheduler, self.launches
+        self.comb += [
+            launches.now.ahead.eq(regs.value["LAUNCH_AHEAD"]),
+            launches.octet.eq(regs.value["LINK_OCTET"]),
+            launches.free.eq(self.core.free),
+            scheduler.free.eq(self.core.free),
+            scheduler.enables.eq(Cat(*[queue.tx_ring.enable for queue in self.queues])),
+            stamps.drops.eq(scheduler.lost),
+        ]
+        if options.pause:
+            self.comb += scheduler.may.eq(~self.pause_source.own & ~self.pause_source.hold)
 
     def get_csrs(self):
         return [] # Everything is in the register file.

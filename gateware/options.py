@@ -22,6 +22,9 @@ PAUSE_OCTETS = 512
 # The smallest flow table: each way has two entries.
 LEAST_FLOW_ORDER = 3
 
+# Options with which a scheduler chooses among the Tx queues, each of which then has a FIFO of its own.
+SCHEDULED = ("launch",)
+
 # Option -------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ class MACOptions:
         needs=("gather", "tx_checksum"), tells=("FEATURES.SEGMENT",))
     merge: bool = option(False, "marks on received TCP segments that continue the frame before",
         needs=("rx_checksum",), tells=("FEATURES.MERGE",))
+    launch: bool = option(False, "sent frames that leave at a time of their own",
+        needs=("timestamp", "queues"), tells=("FEATURES.LAUNCH",))
     flows: int = option(0, "a table of 2^N flows, which the MAC forwards to the other one of a pair, and a FIFO for their "
         "frames (0: none)",
         most=registers.MAX_FLOW_ORDER, tells=("FEATURES.FLOW_ORDER",))
@@ -109,9 +114,11 @@ class MACOptions:
         for known in OPTIONS.values():
             value = getattr(self, known.name)
             known.check(value)
-            lacks = [name for name in known.needs if not getattr(self, name)]
+            lacks = [name for name in known.needs if getattr(self, name) == OPTIONS[name].without]
             if value and lacks:
                 raise ValueError(f"{known.name} needs {' and '.join(known.needs)}.")
+            if value and known.name in SCHEDULED and self.gather:
+                raise ValueError(f"{known.name} works only without gather: a frame's time is known with its last piece.")
         if 0 < self.flows < LEAST_FLOW_ORDER:
             raise ValueError(f"flows must be {LEAST_FLOW_ORDER} at least, not {self.flows}: each of the "
                 f"{registers.FLOW_WAYS} ways has at least 2 entries.")
@@ -148,6 +155,11 @@ class MACOptions:
     def flow_fifo_order(self):
         """The flow FIFO has 2**n octets: flow_room, another long frame, and any frame that fits the Rx FIFO."""
         return max(self.rx_order, (3*self.flow_room//2).bit_length())
+
+    @property
+    def scheduled(self):
+        """Each Tx queue has a FIFO of its own, of tx_order."""
+        return any(getattr(self, name) for name in SCHEDULED)
 
     def told(self, register):
         """Values of the fields of FEATURES or CAPABILITY that report options, by name."""

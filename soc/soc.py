@@ -28,6 +28,15 @@ OFFLOADS = {
 # Arguments of MACs that forward flows to each other.
 FLOWS = {"flows": 9, "flow_nat": True}
 
+# Arguments of a MAC whose frames leave at their time, in addition to some of OFFLOADS.
+SCHEDULE = {"launch": True}
+
+# Arguments of a MAC whose frames leave at their times.
+TIME = {
+    name: OFFLOADS[name]
+    for name in ("rx_checksum", "unicast", "pause", "rmon", "vlan", "timestamp", "queues")
+} | SCHEDULE
+
 MAC_BASE = 0xF100_0000
 MAC_SIZE = 0x1000
 # Order: Rx and Tx of the first MAC, those of the next one; then the same for second queues.

@@ -13,7 +13,8 @@ from moderato.gateware.registers.table import EVENTS
 
 WIRES = {"mac_queues_sim": SimWire, "mac_queues_gather": SimWire,
          "mac_few_frames": SimWire, "mac_stamped_pieces": SimWire,
-         "mac_gather": SimWire, "mac_all_gated": SimWire,
+         "mac_gather": SimWire, "mac_all_gated": SimWire, "mac_launch_gated": SimWire,
+         "mac_launch_rates": RgmiiRatesWire,
          "mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
          "mac_sim_2500": Sim2500Wire, "mac_gather_2500": Sim2500Wire,
          "mac_gmii_2500": Gmii2500Wire,
@@ -90,6 +91,22 @@ class Mac:
         await self.clocks(clocks)
         frame = self.driver.receive()
         assert frame is None, f"an unexpected frame of {len(frame.data)} octets"
+
+
+async def edges(dut, clocks):
+    """The number of edges of each part of a MAC with clock gates, in this many clocks."""
+    counts = {"datapath": 0, "moderation": 0}
+
+    async def count(part):
+        while True:
+            await RisingEdge(getattr(dut, f"{part}_clk"))
+            counts[part] += 1
+
+    tasks = [cocotb.start_soon(count(part)) for part in counts]
+    await ClockCycles(dut.sys_clk, clocks)
+    for task in tasks:
+        task.cancel()
+    return counts
 
 
 class End:

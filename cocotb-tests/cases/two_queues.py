@@ -405,7 +405,7 @@ async def senders_stop_in_turn(dut, slow):
         await both.mac.clocks(random.randrange(4000))
         await driver.stop()
         await other.reclaim_all()
-        await both.mac.clocks(4000)  # the frames in the FIFO leave
+        await both.mac.clocks(8000)  # the frames in the FIFOs leave
         while both.wire.waiting():
             got = await both.wire.receive()
             assert got == inserted(sent[got[0] >> 2].pop(0), 14, 40)

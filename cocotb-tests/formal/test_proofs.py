@@ -14,6 +14,7 @@ from formal.descriptor import DescriptorProof
 from formal.dma import DMAReaderProof, DMAWriterProof
 from formal.flows import FlowsProof, ForwardProof, ThreeTurnsProof
 from formal.gather_ring import GatherRingProof
+from formal.launch import LaunchProof
 from formal.moderation import ModerationProof
 from formal.pacing import PacingProof
 from formal.pause import PauseSourceProof, PauseTimerProof
@@ -50,10 +51,12 @@ PROOFS = {
     "flows":         FlowsProof,
     "flows_narrow":  partial(FlowsProof, narrow=True),
     "forward":       ForwardProof,
+    "launch":        LaunchProof,
 }
 
-# Clocks within which a state is reached, for proofs whose reset takes some of them.
-CLOCKS = {"flows_narrow": 40}
+# Clocks within which a state is reached, for proofs whose reset takes some of them, or whose products
+# make the search slow.
+CLOCKS = {"flows_narrow": 40, "launch": 12}
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from moderato.toolchain.project import ROOT
 
 GATEWARE = ROOT / "gateware"
 ORDER = ["registers", "bus", "frame", "phy", "wire", "interrupts", "flows", "receive", "transmit",
-         "rings", "time", "options", "queue", "mac", "export"]  # the last four are files
+         "rings", "time", "schedule", "options", "queue", "mac", "export"]  # the last four are files
 
 
 def needs() -> dict[str, set[str]]:

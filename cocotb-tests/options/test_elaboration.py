@@ -10,7 +10,7 @@ from moderato.gateware.mac import ModeratoMAC, min_sys_clk_freq
 from moderato.gateware.options import OPTIONS
 from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.sim.sim_soc import OFFLOADS
-from moderato.soc.soc import FLOWS
+from moderato.soc.soc import FLOWS, SCHEDULE
 from synthesis.area import DEVICES
 
 
@@ -86,6 +86,14 @@ def test_segment():
     assert optional(mac(segment=True, gather=True, tx_checksum=True)) == {"FEATURES"}
 
 
+def test_launch():
+    for options in ({}, {"timestamp": True}, {"queues": 2}):
+        with pytest.raises(ValueError, match="launch needs timestamp and queues"):
+            mac(launch=True, **options)
+    with pytest.raises(ValueError, match="launch works only without gather"):
+        mac(launch=True, timestamp=True, queues=2, gather=True)
+
+
 def test_no_option_by_default():
     made = mac()
     assert optional(made) == set()
@@ -115,7 +123,8 @@ def test_every_option_has_its_area_measured(monkeypatch):
 
 
 def test_the_lab_has_every_option():
-    assert OFFLOADS.keys() | FLOWS.keys() | {"urgent", "pacing"} | SIZES == OPTIONS.keys()
+    known = OFFLOADS.keys() | FLOWS.keys() | SCHEDULE.keys()
+    assert known | {"urgent", "pacing"} | SIZES == OPTIONS.keys()
 
 
 def test_features_report_options():

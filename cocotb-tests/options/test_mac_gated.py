@@ -3,11 +3,10 @@
 of the whole MAC in which its parts stop and wake."""
 
 import cocotb
-from cocotb.triggers import ClockCycles, RisingEdge
 
 from bench.simulation import TWINS
 from bench.models.frames import plain
-from bench.mac import Mac
+from bench.mac import Mac, edges
 from bench.wires.wire import add_fcs
 from cases import basics, simulated_phy
 from cases.basics import MAX, MIN
@@ -33,22 +32,6 @@ CASES = [
     simulated_phy.stops_while_the_link_is_down,
 ]
 SLOW  = f"{TWINS}|delays|number=[^1]|restarts"
-
-
-async def edges(dut, clocks):
-    """The number of edges of each part in this many clocks."""
-    counts = {"datapath": 0, "moderation": 0}
-
-    async def count(part):
-        while True:
-            await RisingEdge(getattr(dut, f"{part}_clk"))
-            counts[part] += 1
-
-    tasks = [cocotb.start_soon(count(part)) for part in counts]
-    await ClockCycles(dut.sys_clk, clocks)
-    for task in tasks:
-        task.cancel()
-    return counts
 
 
 @cocotb.test()

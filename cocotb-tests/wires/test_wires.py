@@ -7,8 +7,8 @@ Each row is its own simulation: `./moderato test cocotb-tests/wires/test_wires.p
 from bench.simulation import Simulation as Row
 from bench.simulation import TWINS, all_but, some
 from cases import (any_wire, basics, checksums, core, endings, faults, flow_pressure, flow_queues,
-                  flow_resets, flow_segments, flows, line_rate, masters, merging, pausing, pieces,
-                  pressure, rates, resets, rings, segments, simulated_phy, socs, stamps, tags,
+                  flow_resets, flow_segments, flows, launches, line_rate, masters, merging, pausing,
+                  pieces, pressure, rates, resets, rings, segments, simulated_phy, socs, stamps, tags,
                   two_queues)
 
 SLOW = ""  # all of a row: no mutant of the gateware needs it
@@ -70,6 +70,14 @@ ROWS = [
         segments.segments_match_scapy, segments.stops_within_packet,
         segments.aborts_bad_packets], all_but("each", "late", "marks_match_frames/slow=0.5",
                                                 "one_queue_halts", "queues_raise")),
+
+    # Launch times, at all rates. test_mac_launch_gated.py has the same cases.
+    Row("rates-launches", "mac_launch_rates", [launches]),
+    Row("launches-options", "mac_launch_gated", [  # a FIFO for each queue, with all other options
+        checksums, pausing, stamps, tags.inserts_tags, tags.restarts_with_tags,
+        two_queues.both_queues_both_ways, two_queues.both_send, two_queues.each_has_its_stamps,
+        two_queues.invalid_lengths_affect_one_queue, two_queues.one_queue_halts,
+        two_queues.senders_stop_in_turn, two_queues.survives_stalled_bus], TWINS),
 
     # The MAC core on PHYs of 8, 16 and 32 bits.
     Row("8-core",  "mac_core_8", [core]),

@@ -62,6 +62,9 @@ def tx_descriptor(options):
     start, place, insert
                 the checksum from `start` on is inserted at `place`: both in pairs of octets.
     tag, tagged a VLAN tag is inserted.
+    launch, time
+                it leaves at this time, in ns;
+    drop        it is dropped if that is over.
     octets, mss octets of payload in all segments, and in each of them.
     """
     return chosen(
@@ -78,6 +81,9 @@ def tx_descriptor(options):
         ("insert",  1,        options.tx_checksum),
         ("tag",     TCI_BITS, options.vlan),
         ("tagged",  1,        options.vlan),
+        ("launch",  1,        options.launch),
+        ("drop",    1,        options.launch),
+        ("time",    32,       options.launch),
         ("octets",  16,       options.segment),
         ("mss",     14,       options.segment),
     )
@@ -96,7 +102,9 @@ def tx_frame(options):
     error         a read failed.
     place, insert a checksum is to be inserted at this pair of octets.
     tag, tagged   a VLAN tag is to be inserted.
-    stamp         the frame's completion waits for a time stamp: one bit for each ring.
+    launch, drop, time
+                  as in its descriptor.
+    stamp         the frame's completion waits for a time stamp: one bit for each ring that writes to the FIFO.
     """
     return chosen(
         ("length", 14,             True),
@@ -106,5 +114,8 @@ def tx_frame(options):
         ("insert", 1,              options.tx_checksum),
         ("tag",    TCI_BITS,       options.vlan),
         ("tagged", 1,              options.vlan),
-        ("stamp",  options.queues, options.timestamp),
+        ("launch", 1,              options.launch),
+        ("drop",   1,              options.launch),
+        ("time",   32,             options.launch),
+        ("stamp",  1 if options.scheduled else options.queues, options.timestamp),
     )

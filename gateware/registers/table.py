@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 ID    = 0x4D6F6465  # "Mode" in ASCII.
 MAJOR = 1
-MINOR = 5
+MINOR = 6
 PLAIN_MINOR = 2  # Of an instance without FEATURES: the netlist is that of 1.2.
 
 # Index arithmetic shared by hardware and software: ring indices run freely modulo 2**16, the slot
@@ -193,6 +193,17 @@ def _time():
         Register("TIME_WIDTH",  0x424, "rw", "High time of each period in ns, less than TIME_PERIOD."),
     ))
 
+
+def _launch():
+    """Frames that leave at their own time (gateware/schedule/)."""
+    yield from (replace(register, option="launch") for register in (
+        Register("LAUNCH_AHEAD", 0x0C0, "rw", "How much longer than at 1000 Mb/s a frame with LAUNCH takes through the "
+            "MAC, in ns, so that it starts earlier. 0 at higher rates. (Since 1.6, like the next one, if FEATURES has "
+            "LAUNCH.)", width=16),
+        Register("LINK_OCTET", 0x0C4, "rw", "The time of an octet on the link, in ns: 8 at 1000 Mb/s, 80 at 100 Mb/s, 800 at "
+            "10 Mb/s. The MAC derives from it how long a frame takes.", reset=8, width=10),
+    ))
+
 # Flows that the hardware forwards ------------------------------------------------------------------
 
 def _flows():
@@ -350,6 +361,8 @@ GLOBAL = (
         Field("UNICAST",     8, 4, "Number of further exact addresses: the UNICAST registers exist."),
         Field("TIMESTAMP",  14, 1, "There is a clock, and frames can be time-stamped: the TIME registers exist. "
             "(Since 1.4.)"),
+        Field("LAUNCH",     15, 1, "Sent frames can wait for a time of their own: LAUNCH of descriptors, and the LAUNCH "
+            "registers exist. (Since 1.6.)"),
         Field("QUEUES",     16, 2, "Number of further queues in each direction: the RX1, TX1 and RSS registers exist. "
             "(Since 1.4.)"),
         Field("FLOW_ORDER", 20, 4, "If not 0, there is a flow table of 2**n entries: the FLOW registers exist. (Since "
@@ -363,6 +376,7 @@ GLOBAL = (
     *_pause(),
     *_vlan(),
     *_time(),
+    *_launch(),
     *_flows(),
 )
 
@@ -490,6 +504,10 @@ STATISTICS += (*_rmon(),
         "like the next one, if FEATURES has FLOW_ORDER.)", option="flows"),
     _counter("RX_FLOW_DROPS", 0x3E4, "of RX_GOOD_FRAMES, those of a known flow that were dropped: the flow FIFO was full, "
         "the frame was longer than the other MAC's Tx FIFO, or its entry ended while it waited.", option="flows"),
+    _counter("TX_LAUNCH_LATE", 0x3E8, "of TX_GOOD_FRAMES, those sent after the time of their LAUNCH. (Since 1.6, like the "
+        "next one, if FEATURES has LAUNCH.)", option="launch"),
+    _counter("TX_LAUNCH_DROPS", 0x3EC, "frames with LAUNCH that were dropped: too late with DROP_LATE, or still waiting for "
+        "their time when their ring was disabled.", option="launch"),
 )
 
 # Descriptors --------------------------------------------------------------------------------------
@@ -526,6 +544,11 @@ DESCRIPTOR = (
             "place of TX_CHECKSUM. (Since 1.4.)"),
         Field("NETWORK",      21,  7, "In a descriptor with SEGMENT: offset of the IP header in units of 2 octets. It is an "
             "IPv6 header if its version is 6, else an IPv4 header. (Since 1.4.)"),
+        Field("LAUNCH",       28,  1, "Tx, if FEATURES has LAUNCH: the frame leaves at the time in TX_LAUNCH, which is in the "
+            "place of TX_CHECKSUM: the frame has no such request. Frames of a queue leave in their order. (Since 1.6.)"),
+        Field("DROP_LATE",    29,  1, "With LAUNCH: the frame is dropped if its time is over (TX_LAUNCH_DROPS). With "
+            "TIMESTAMP, it then completes with ERROR. Without this bit, it is sent as soon as possible "
+            "(TX_LAUNCH_LATE). (Since 1.6.)"),
     )),
     Word("RX_CHECKSUM", 0x8, "Rx, written back by the hardware: 0 except for these fields.", (
         Field("SUM", 0, 16, "If FEATURES has RX_CHECKSUM: one's complement sum of the frame from octet 14 to its end "
@@ -549,6 +572,9 @@ DESCRIPTOR = (
     )),
     Word("TX_STAMP", 0x8, "Tx, written back if STATUS has STAMPED: bits 31:0 of the time in ns at which the octet after "
         "the frame's start-of-frame delimiter left. (Since 1.4.)"),
+    Word("TX_LAUNCH", 0x8, "Tx, in a descriptor with LAUNCH: bits 31:0 of the time in ns at which the octet after the "
+        "frame's start-of-frame delimiter shall leave, as TX_STAMP would report it; less than 2**31 ns ahead. Written back "
+        "as 0, or as TX_STAMP. (Since 1.6.)"),
     Word("TX_SEGMENT", 0x8, "Tx, in a descriptor with SEGMENT; written back as 0.", (
         Field("START",    0, 14, "Offset of the TCP header, from which the checksum of each segment is summed. Octets 16 "
             "and 17 of the TCP header must hold the sum of the pseudo-header without a length. (Since 1.4.)"),

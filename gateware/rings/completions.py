@@ -26,6 +26,7 @@ class Completions(LiteXModule):
     fields  fields of a job that go into STATUS besides "error"; "continues" only if the job before had no error.
     stamped jobs have another field, "stamp": such a job waits for its time stamp (timestamp.py) after its data,
             and completes with it.
+    lossy   a frame may be dropped instead of stamped: stamps have `lost`, and then the job completes with an error.
 
     job     a descriptor that was taken; only while `room`. One without data comes with `error`, and only while
             no job is `waiting` for data, because the data of that job would be mistaken for its own.
@@ -33,7 +34,7 @@ class Completions(LiteXModule):
     finish  the last data of `oldest` were transferred; with `refused`, some of them failed.
     stamps  the stamps of jobs with "stamp".
     """
-    def __init__(self, layout, fields=(), stamped=False):
+    def __init__(self, layout, fields=(), stamped=False, lossy=False):
         # Settings.
         self.base    = Signal(32)
         self.order   = Signal(4)
@@ -95,7 +96,7 @@ class Completions(LiteXModule):
         ready, values = statuses.source.valid, {}
         self.fsm = fsm = FSM(reset_state="REQUEST")
         if stamped:
-            self.stamps = stamps = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
+            self.stamps = stamps = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)] + [("lost", 1)]*lossy)
             stamp, found = Signal(STAMP_BITS), Signal()
             # A frame with an error is not sent.
             self.comb += statuses.sink.stamp.eq(jobs.source.stamp & ~statuses.sink.error)
@@ -110,6 +111,11 @@ class Completions(LiteXModule):
                 NextValue(stamp, Mux(statuses.source.stamp & stamps.found, stamps.stamp, 0)),
                 If(port.request.valid & port.request.ready, stamps.ready.eq(statuses.source.stamp)),
             )
+        error = statuses.source.error
+        if lossy:
+            lost = Signal()
+            fsm.act("REQUEST", NextValue(lost, statuses.source.stamp & stamps.lost))
+            error = error | lost
         fsm.act("DATA",
             port.data.valid.eq(1),
             If(port.data.ready,
@@ -123,7 +129,7 @@ class Completions(LiteXModule):
             port.request.address.eq(status_address(self.base, self.order, index)),
             port.request.last_beat.eq(0),
             port.request.note.eq(Cat(statuses.source.request, statuses.source.silent)),
-            port.data.data.eq(status_beat(index, self.order, error=statuses.source.error, **{
+            port.data.data.eq(status_beat(index, self.order, error=error, **{
                 name: Mux(statuses.source.error, 0, getattr(statuses.source, name))
                 for name in fields}, **values)),
         ]

@@ -35,6 +35,9 @@ FIELDS = {
     "insert":  ("TX_CHECKSUM", "INSERT"),
     "tag":     ("TX_TAG",      "TAG"),
     "tagged":  ("TX_TAG",      "TAGGED"),
+    "launch":  ("CONTROL",     "LAUNCH"),
+    "drop":    ("CONTROL",     "DROP_LATE"),
+    "time":    ("TX_LAUNCH",   None),
     "octets":  ("TX_SEGMENT",  "PAYLOAD"),
     "mss":     ("TX_MSS",      "MSS"),
 }

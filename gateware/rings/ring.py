@@ -38,7 +38,8 @@ class Ring(LiteXModule):
         self.awake  = Signal()
 
         self.fetcher     = fetcher     = DescriptorFetcher(descriptor)
-        self.completions = completions = Completions(job, fields, stamped=stamps is not None)
+        self.completions = completions = Completions(job, fields, stamped=stamps is not None,
+            lossy=stamps is not None and hasattr(stamps.source, "lost"))
         self.fsm         = fsm         = FSM(reset_state="STOPPED")
 
         # # #

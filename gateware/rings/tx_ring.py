@@ -19,7 +19,7 @@ class TxRing(Ring):
     stamps    see Ring.
 
     A descriptor completes when its whole frame is in the FIFO, because its memory may be reused from then on. The
-    frame will be sent even if the ring stops. A frame with a stamp completes when the stamp is known. If the
+    frame will be sent even if the ring stops. A frame with a stamp completes when the stamp is known, or with ERROR when a scheduler dropped it. If the
     length is 0 or exceeds the FIFO (`drop_length`), or if a read fails, the descriptor completes with ERROR, and
     nothing is sent.
 
@@ -39,6 +39,9 @@ class TxRing(Ring):
             ("tag",     16, options.vlan),
             ("tagged",  1,  options.vlan),
             ("stamp",   1,  options.timestamp),
+            ("launch",  1,  options.launch),
+            ("drop",    1,  options.launch),
+            ("time",    32, options.launch),
         ), stamps=stamps)
         self.drop_length = Signal()
 
@@ -173,7 +176,8 @@ class TxRing(Ring):
             self.sync += If(fsm.ongoing("WAIT"),
                 start.eq(fetcher.source.start),
                 job.place.eq(fetcher.source.place),
-                job.insert.eq(fetcher.source.insert),
+                job.insert.eq(fetcher.source.insert & ~fetcher.source.launch
+                    if options.launch else fetcher.source.insert),
             )
             self.comb += [
                 job.start.eq(Cat(C(0, 1), start) + offset),
@@ -203,6 +207,15 @@ class TxRing(Ring):
                 fifo.param.tag.eq(oldest.tag),
                 fifo.param.tagged.eq(oldest.tagged),
             )
+
+        # Launch times.
+        # -------------
+        if options.launch:
+            for name in ("launch", "drop", "time"):
+                self.sync += [
+                    If(fsm.ongoing("WAIT"), getattr(job, name).eq(getattr(fetcher.source, name))),
+                    If(completions.finish, getattr(fifo.param, name).eq(getattr(oldest, name))),
+                ]
 
         # Time stamps.
         # ------------

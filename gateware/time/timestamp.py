@@ -101,12 +101,14 @@ class TxStamps(LiteXModule):
     returns with the stamp. With two clocks, a frame may leave and its number may return after a reset of this
     side: the numbers continue after it.
 
+    drops     a frame of this ring that requested a stamp is dropped, while all earlier ones have their stamps (None:
+              frames are never dropped).
     asks      the frame that Transmit sends requests a stamp: a bit for each ring. `sent` is its end.
     mark      accompanies its words.
     marked    the mark of the latest word that left for the PHY, in the wire's domain.
     sink      the PHY's.
     """
-    def __init__(self, clock, sink, one_clock, max_frames, rings=1):
+    def __init__(self, clock, sink, one_clock, max_frames, rings=1, lossy=False):
         number_bits = bits_for(max_frames + 2*IN_FLIGHT) + 1
         self.mark_bits = rings + number_bits
         self.asks   = Signal(rings)
@@ -114,7 +116,8 @@ class TxStamps(LiteXModule):
         self.mark   = Signal(self.mark_bits)
         self.marked = Signal(self.mark_bits)
         self.awake  = Signal()
-        self.rings  = [RingStamps(number_bits) for _ in range(rings)]
+        self.drops  = Signal(rings) if lossy else None
+        self.rings  = [RingStamps(number_bits, lossy) for _ in range(rings)]
         self.submodules += self.rings
 
         # # #
@@ -126,8 +129,10 @@ class TxStamps(LiteXModule):
         restarted = Signal(reset=1)
         if not one_clock:
             self.sync += restarted.eq(0)
+        askeds = []
         for asks, ring in zip(self.asks, self.rings):
             asked = Signal(number_bits, reset_less=not one_clock)
+            askeds.append(asked)
             self.comb += If(asks, number.eq(asked))
             self.sync += If(self.sent & asks, asked.eq(number + 1))
             if not one_clock: # The frame that a reset cuts has a number, too.
@@ -160,6 +165,17 @@ class TxStamps(LiteXModule):
             ]
         self.comb += self.awake.eq(crossing.seen | came)
 
+        # Dropped.
+        # --------
+        if lossy:
+            for drop, asked, ring in zip(self.drops, askeds, self.rings):
+                self.comb += If(drop,
+                    ring.sink.valid.eq(1),
+                    ring.sink.number.eq(asked),
+                    ring.sink.lost.eq(1),
+                )
+                self.sync += If(drop, asked.eq(asked + 1))
+
     def connect(self, frames, transmit, core):
         """frames: those that Transmit sends, a FIFO with tx_frame. core: the MACCore, which carries the mark."""
         self.comb += [
@@ -174,13 +190,13 @@ class RingStamps(LiteXModule):
     """The stamps of one ring's frames, whose numbers are in `sink`.
 
     give_up  the ring no longer waits for stamps.
-    source   for each frame that requested one: the `stamp`, if it was `found`.
+    source   for each frame that requested one: the `stamp`, if it was `found`; or it was `lost` (with `lossy`).
     """
-    def __init__(self, number_bits):
-        layout = [("stamp", STAMP_BITS), ("number", number_bits)]
+    def __init__(self, number_bits, lossy=False):
+        layout = [("stamp", STAMP_BITS), ("number", number_bits)] + [("lost", 1)]*lossy
         self.sink    = stream.Endpoint(layout)
         self.give_up = Signal()
-        self.source  = source = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)])
+        self.source  = source = stream.Endpoint([("stamp", STAMP_BITS), ("found", 1)] + [("lost", 1)]*lossy)
         self.awake   = Signal()
 
         # # #
@@ -203,14 +219,22 @@ class RingStamps(LiteXModule):
             stamps.source.ready.eq(stale | (source.ready & source.found)),
             self.awake.eq(stamps.source.valid & stale),
         ]
+        if lossy:
+            found = Signal()
+            self.comb += [
+                found.eq(stamps.source.valid & (ahead == 0)),
+                source.lost.eq(found & stamps.source.lost),
+                source.found.eq(found & ~stamps.source.lost),
+                stamps.source.ready.eq(stale | (source.ready & found)),
+            ]
         self.sync += If(source.valid & source.ready, expected.eq(expected + 1))
 
 # Stamps -------------------------------------------------------------------------------------------
 
 class Stamps(LiteXModule):
     """Stamps of both directions at a PHY whose clock domains are `phy_cd`_rx and `phy_cd`_tx, or "sys"."""
-    def __init__(self, clock, phy, phy_cd, max_frames, rings):
+    def __init__(self, clock, phy, phy_cd, max_frames, rings, lossy=False):
         one_clock = phy_cd == "sys"
         rx, tx = ("sys", "sys") if one_clock else (f"{phy_cd}_rx", f"{phy_cd}_tx")
         self.rx = ClockDomainsRenamer({"wire": rx})(RxStamp(clock, phy.source, one_clock))
-        self.tx = ClockDomainsRenamer({"wire": tx})(TxStamps(clock, phy.sink, one_clock, max_frames, rings))
+        self.tx = ClockDomainsRenamer({"wire": tx})(TxStamps(clock, phy.sink, one_clock, max_frames, rings, lossy))

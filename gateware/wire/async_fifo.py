@@ -60,6 +60,7 @@ class AsyncFIFO(LiteXModule):
     depth    words in memory, a power of two; `source` holds one more.
     waits    the writer obeys `sink.ready`. Otherwise, a frame without room is cut as by a reset.
 
+    taken    the reader's position as the writer sees it: all words are taken if it is `writer.gray`.
     starved  the reader had no word within a frame. From the next clock on, it is `broken`: it drops the rest
              of the frame. A reset also sets `broken`.
     """
@@ -79,6 +80,7 @@ class AsyncFIFO(LiteXModule):
             MultiReg(writer.gray, written, "read"),
             MultiReg(reader.gray, taken, "write"),
         ]
+        self.taken = taken
         full = 0b11 << (bits - 1) # The bits in which Gray codes differ that are `depth` apart.
         self.comb += [
             writer.limit.eq(taken ^ full),

@@ -8,6 +8,7 @@ gap: it counts octets, not clocks.
 """
 
 from migen import *
+from migen.genlib.cdc import MultiReg
 
 from litex.gen import *
 
@@ -32,10 +33,12 @@ class MACCore(LiteXModule):
     phy     a LiteEth PHY, 8 to 32 bits wide.
     phy_cd  prefix of its clock domains, or "sys" for a PHY in the system clock domain. Such a PHY sets `awake`
             if its source changes at the coming edge.
+    idle    there is `free`: nothing is on the wire or on the way to it, and the gap is over. If the gap is the PHY's
+            own, only with one clock does `free` wait for it.
     mark    number of bits of `mark`, which accompanies each word of the sink. `marked`, in the PHY's clock
             domain, is that of the latest word that left for the PHY.
     """
-    def __init__(self, phy, phy_cd="eth", mark=0):
+    def __init__(self, phy, phy_cd="eth", mark=0, idle=False):
         if phy.dw not in (8, 16, 32):
             raise ValueError(f"The datapath takes PHYs of 8, 16 or 32 bits, not {phy.dw}.")
         self.sink   = stream.Endpoint(eth_phy_description(32))
@@ -108,6 +111,31 @@ class MACCore(LiteXModule):
                 Mux(phy.sink.valid, phy.sink.ready, self.tx_cdc.source.valid))
         else:
             self.comb += self.awake.eq(1) # The FIFOs also run on the other side's clock.
+
+        if idle:
+            self.free = Signal()
+            self._watch(phy, phy_cd == "sys", tx)
+
+    def _watch(self, phy, one_clock, tx):
+        """Drives `free`."""
+        active = self.tx_cdc.source.valid | ~self.tx_preamble.fsm.ongoing("IDLE")
+        if hasattr(self, "tx_gap"):
+            active = active | ~self.tx_gap.fsm.ongoing("COPY")
+        if one_clock:
+            taken = 1 if hasattr(self, "tx_gap") else phy.sink.ready
+            self.comb += self.free.eq(~self.sink.valid & ~active & taken)
+            return
+        # The reader's position comes here together with its activity, give or take a clock.
+        self.tx_active = Signal(reset=1)
+        here, quiet, before = Signal(), Signal(), Signal()
+        tx_sync = getattr(self.sync, tx)
+        tx_sync += self.tx_active.eq(active | self.tx_buffer.source.valid)
+        self.specials += MultiReg(self.tx_active, here)
+        self.comb += quiet.eq(~self.sink.valid & ~here & (self.tx_cdc.writer.gray == self.tx_cdc.taken))
+        self.sync += [
+            before.eq(quiet),
+            self.free.eq(quiet & before),
+        ]
 
     @staticmethod
     def _crossing(layout, cd_from, cd_to, waits=True):

@@ -453,6 +453,9 @@ def mac_queues_sim():
     return mac_sim(**QUEUES)
 
 
+SCHEDULE = QUEUES | {"launch": True}
+
+
 def mac_gather():
     """With frames in pieces, and with segments."""
     return mac_sim(**GATHER)
@@ -603,6 +606,11 @@ def mac_all_gated():
     return mac_gated(**QUEUES, **GATHER)
 
 
+def mac_launch_gated():
+    """Two queues whose frames have launch times, with all options but pieces."""
+    return mac_gated(**SCHEDULE)
+
+
 def clock_gate(device, name, awake):
     """Gives a device the clock domain `name`: sys without the edges before which `awake` is 0.
 
@@ -734,6 +742,10 @@ def mac_queues():
     return mac_only(queues=2)
 
 
+def mac_launch():
+    return mac_only(timestamp=True, queues=2, launch=True)
+
+
 def mac_with_gather():
     return mac_only(gather=True)
 
@@ -771,13 +783,13 @@ class Synchronizer:
         return module
 
 
-def mac_rgmii(kind=LiteEthPHYRGMII, **parameters):
+def mac_rgmii(kind=LiteEthPHYRGMII, options=None, **parameters):
     """On LiteEth's whole RGMII PHY for ECP5 as the boards use it: its I/O cells, clocks, resets."""
     clocks = Record([("rx_clk", 1), ("tx_clk", 1)])
     pads   = Record([("rx_ctl", 1), ("rx_data", 4), ("tx_ctl", 1), ("tx_data", 4)])
     wiring = Record([("rx", 1), ("tx", 1)])
     phy    = kind(wiring, pads, tx_delay=0, rx_delay=0, **parameters)
-    device, ports = mac(phy, pads, ["sys"], "eth")
+    device, ports = mac(phy, pads, ["sys"], "eth", **options or {})
     device.comb += [wiring.rx.eq(clocks.rx_clk), clocks.tx_clk.eq(wiring.tx)]
     device.special_overrides = {**lattice_ecp5_trellis_special_overrides, MultiReg: Synchronizer}
     return device, ports | named(pads=clocks, crg_rst=phy.crg._reset.storage)
@@ -786,6 +798,11 @@ def mac_rgmii(kind=LiteEthPHYRGMII, **parameters):
 def mac_rgmii_rates():
     """On our own RGMII PHY, at every rate."""
     return mac_rgmii(RGMIIECP5, sys_clk_freq=75e6)
+
+
+def mac_launch_rates():
+    """The same, with two queues whose frames have launch times."""
+    return mac_rgmii(RGMIIECP5, SCHEDULE | {"sys_clk_freq": 75e6}, sys_clk_freq=75e6)
 
 
 def mac_rmii():

@@ -247,11 +247,11 @@ class Driver:
 
     # Transmit -------------------------------------------------------------------------------------
 
-    def queue(self, data, offset=0, checksum=None, tci=None, segments=None, **flags):
+    def queue(self, data, offset=0, checksum=None, tci=None, segments=None, launch=None, **flags):
         """Posts a frame that starts `offset` bytes after a multiple of 64; rings no doorbell.
 
         checksum: (START, PLACE) of a checksum to be inserted. tci: of a tag to be inserted.
-        segments: the frame has headers with these (START, PAYLOAD, MSS).
+        segments: the frame has headers with these (START, PAYLOAD, MSS). launch: the frame's time.
         """
         address = self.allocate(len(data), offset)
         self.ram.write(address - GUARD, bytes([CANARY]) * (len(data) + 2*GUARD))
@@ -263,6 +263,8 @@ class Driver:
             start, octets, mss = segments
             word = put("TX_SEGMENT", START=start, PAYLOAD=octets)
             last = (last or 0) | put("TX_MSS", MSS=mss)
+        if launch is not None:
+            word, flags = launch % 2**32, flags | {"LAUNCH": 1}
         self.tx.post(address, address, word, last, LENGTH=len(data), **flags)
         self.asks.append(bool(flags.get("TIMESTAMP") and not flags.get("MORE")))
 

@@ -9,7 +9,7 @@ MUTANTS = [
      '("place",  9,             options.tx_checksum)',
      "checksums are inserted too early"),
     ("`stamp` has one bit for all queues",
-     '("stamp",  options.queues, options.timestamp)',
+     '("stamp",  1 if options.scheduled else options.queues, options.timestamp)',
      '("stamp",  1, options.timestamp)',
      "a frame of queue 1 gets no stamp"),
     ("`mss` is 8 bits wide",

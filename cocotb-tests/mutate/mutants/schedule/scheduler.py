@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+TESTS = ["formal:launch", "test_mac_launch_gated"]
+
+MUTANTS = [
+    ("frames with a launch time do not wait",
+     "Mux(waits[n], launch.known & launch.due & self.free, alone)", "Mux(waits[n], self.free, alone)",
+     "they leave too early"),
+    ("the guard is off",
+     "~waits[other] | (launch.known", "1 | (launch.known",
+     "a frame of the other queue is in the way of a held one"),
+    ("a held frame blocks all others",
+     "(launch.known & launches.each[other].known & fits)", "0",
+     "the other queue waits for a time far ahead"),
+    ("every late frame is dropped",
+     "launch.late & fifo.head.drop", "launch.late",
+     "frames without DROP_LATE are lost"),
+    ("a disabled ring's frames wait for their time",
+     "Mux(launch.due, launch.late & fifo.head.drop,\n                    ~self.enables[n])",
+     "launch.due & launch.late & fifo.head.drop",
+     "its next ring has to wait for them"),
+    ("dropped stamps do not wait for the wire",
+     "(~fifo.head.stamp | (self.free & ~busy))", "1",
+     "a completion overtakes the stamp of an earlier frame"),
+    ("late frames count as late only when they are dropped",
+     "self.late.eq(start & self.head.launch", "self.late.eq(self.drops[0] & self.head.launch",
+     "the driver does not see that they were late"),
+    ("a frame with an error waits for its time",
+     "timed.eq(fifo.head.launch & ~fifo.head.error)", "timed.eq(fifo.head.launch)",
+     "a frame that is never sent blocks its queue"),
+    ("the head of the other FIFO is sent",
+     "chosen.eq(selected),", "chosen.eq(~selected),",
+     "a frame has another one's octets"),
+]
