@@ -7,6 +7,7 @@
 #include "moderato_offload.h"
 #include "moderato_priv.h"
 #include "moderato_ptp.h"
+#include "moderato_tc.h"
 #include "moderato_variants.h"
 #include "moderato_xdp.h"
 
@@ -45,6 +46,7 @@ int moderato_features_init(struct moderato_priv *priv)
 	err = err ?: moderato_offload_init(priv);
 	err = err ?: moderato_xdp_init(priv);
 	err = err ?: moderato_xsk_init(priv);
+	err = err ?: moderato_tc_init(priv);
 	if (err)
 		moderato_features_free(priv);
 	return err;
@@ -58,6 +60,7 @@ void moderato_features_restore(struct moderato_priv *priv)
 	moderato_rxnfc_apply(priv);
 	moderato_ptp_start(priv);
 	moderato_offload_reset(priv);
+	moderato_tc_restore(priv);
 }
 
 void moderato_features_rx_destroy(struct moderato_rx *rx)

@@ -4,6 +4,7 @@
 #include <linux/property.h>
 
 #include "moderato_hw.h"
+#include "moderato_tc.h"
 
 /* Nothing to configure: the MAC follows its PHY's clock and knows neither speed
  * nor duplex. phylink tracks the link and the carrier. The driver uses the
@@ -32,6 +33,7 @@ static void moderato_mac_link_up(struct phylink_config *config,
 	struct moderato_priv *priv = netdev_priv(to_net_dev(config->dev));
 
 	moderato_hw_set_pause(priv, speed, tx_pause, rx_pause);
+	moderato_tc_set_speed(priv, speed);
 	WRITE_ONCE(priv->speed, speed);
 }
 

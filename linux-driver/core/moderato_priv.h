@@ -170,6 +170,8 @@ struct moderato_priv {
 	struct moderato_xdp *xdp;
 	/** @offload: moderato_offload.c: the flow table */
 	struct moderato_offload *offload;
+	/** @tc: moderato_tc.c: scheduled transmission */
+	struct moderato_tc *tc;
 
 	struct moderato_queue queue[];
 };

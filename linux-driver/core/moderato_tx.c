@@ -9,6 +9,7 @@
 #include <linux/tcp.h>
 
 #include "moderato_dim.h"
+#include "moderato_tc.h"
 #include "moderato_xdp.h"
 
 #define MODERATO_DRAIN_POLL_US	100
@@ -152,6 +153,8 @@ static noinline int moderato_tx_planned(struct moderato_tx *tx,
 
 	if (tx->asks)
 		moderato_tx_plan_asked(tx, skb, &plan);
+	if (moderato_launch_plan(tx, skb, &plan) < 0)
+		return -EINVAL;
 
 	if (plan.way == MODERATO_TX_MAP)
 		len = moderato_tx_map(tx, skb, &plan);
@@ -161,6 +164,8 @@ static noinline int moderato_tx_planned(struct moderato_tx *tx,
 		len = moderato_tx_copy(tx, skb, &plan);
 	if (len >= 0 && plan.stamp)
 		moderato_tx_ask(tx, skb);
+	if (len >= 0 && plan.flags & MODERATO_TX_LAUNCH)
+		moderato_launch_ask(tx, skb);
 	return len;
 }
 
@@ -396,6 +401,7 @@ static void moderato_tx_choose(struct moderato_tx *tx)
 	WRITE_ONCE(tx->ops, config->tx_ops);
 	tx->prompt = moderato_tx_adapts(config) ||
 		     (!config->tx_ops->quiet && moderato_tx_prompt(&config->tx));
+	moderato_launch_choose(tx);
 	__netif_tx_unlock_bh(tx->txq);
 
 	/* Its timer checks the strategy under the lock, and so takes no more

@@ -42,6 +42,7 @@ extern const struct moderato_tx_ops moderato_tx_poll_ops;
  * FRAME: an xdp_frame
  * POOLED: the page pool that owns the frame keeps it mapped
  * XSK: in the memory of a zero-copy socket
+ * LAUNCH: the frame has a launch time
  */
 #define MODERATO_TX_ACCOUNTED	BIT(0)
 #define MODERATO_TX_PAGE	BIT(1)
@@ -50,6 +51,7 @@ extern const struct moderato_tx_ops moderato_tx_poll_ops;
 #define MODERATO_TX_FRAME	BIT(4)
 #define MODERATO_TX_POOLED	BIT(5)
 #define MODERATO_TX_XSK		BIT(6)
+#define MODERATO_TX_LAUNCH	BIT(7)
 
 /**
  * struct moderato_tx_buf - what the driver knows of one slot
@@ -144,7 +146,7 @@ enum moderato_tx_way {
  * @way: mapped or copied
  * @stamp: the hardware stamps it
  * @inserts: the hardware inserts checksums
- * @flags: MODERATO_TX_TAGGED, MODERATO_TX_PLANNED
+ * @flags: MODERATO_TX_TAGGED, MODERATO_TX_PLANNED, MODERATO_TX_LAUNCH
  * @pieces: number of descriptors, if it is gathered
  * @status: status of its first descriptor
  * @checksum: checksum word of its first descriptor, if it is not segmented

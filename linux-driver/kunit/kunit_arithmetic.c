@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit tests of the arithmetic that needs no hardware: moderato_ring.h,
- * moderato_coalesce.h and moderato_rxnfc.h
+ * moderato_coalesce.h, moderato_launch.h and moderato_rxnfc.h
  */
 
 #include <kunit/test.h>
@@ -9,6 +9,7 @@
 
 #include "moderato_budget.h"
 #include "moderato_coalesce.h"
+#include "moderato_launch.h"
 #include "moderato_ring.h"
 #include "moderato_rxnfc.h"
 
@@ -478,6 +479,43 @@ static void rxnfc_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_rule_words(&fs, words, 2), -EOPNOTSUPP);
 }
 
+/* Launch times --------------------------------------------------------------- */
+
+static void launch_fits(struct kunit *test)
+{
+	/* A year of the clock; the lower word is about to wrap */
+	const s64 now = 0x00700000fffffff0;
+
+	KUNIT_EXPECT_TRUE(test, moderato_launch_fits(now, now));
+	KUNIT_EXPECT_TRUE(test, moderato_launch_fits(now + 500000, now));
+	KUNIT_EXPECT_TRUE(test, moderato_launch_fits(now + S32_MAX, now));
+	KUNIT_EXPECT_FALSE(test, moderato_launch_fits(now + S32_MAX + 1LL, now));
+	/* The lower word alone would fit */
+	KUNIT_EXPECT_FALSE(test, moderato_launch_fits(now + (1LL << 32), now));
+	KUNIT_EXPECT_FALSE(test, moderato_launch_fits(now - (1LL << 32), now));
+	KUNIT_EXPECT_FALSE(test, moderato_launch_fits(S64_MAX, now));
+	KUNIT_EXPECT_FALSE(test, moderato_launch_fits(1, now));
+	/* The hardware still sees that it is late when the clock has run on */
+	KUNIT_EXPECT_TRUE(test, moderato_launch_fits(now - 1, now));
+	KUNIT_EXPECT_TRUE(test, moderato_launch_fits(now - NSEC_PER_SEC, now));
+	KUNIT_EXPECT_FALSE(test,
+			   moderato_launch_fits(now - 2LL * NSEC_PER_SEC, now));
+}
+
+static void launch_ahead(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_link_octet(1000), 8);
+	KUNIT_EXPECT_EQ(test, moderato_link_octet(100), 80);
+	KUNIT_EXPECT_EQ(test, moderato_link_octet(10), 800);
+	for (int rates = 0; rates < 2; rates++)
+		KUNIT_EXPECT_EQ(test, moderato_launch_ahead(8, rates), 0);
+	/* As measured on the simulated PHYs */
+	KUNIT_EXPECT_EQ(test, moderato_launch_ahead(80, true), 768);
+	KUNIT_EXPECT_EQ(test, moderato_launch_ahead(800, true), 8688);
+	KUNIT_EXPECT_EQ(test, moderato_launch_ahead(80, false), 576);
+	KUNIT_EXPECT_EQ(test, moderato_launch_ahead(800, false), 6336);
+}
+
 static struct kunit_case moderato_ring_cases[] = {
 	KUNIT_CASE(ring_space),
 	KUNIT_CASE(ring_slot),
@@ -501,6 +539,12 @@ static struct kunit_case moderato_coalesce_cases[] = {
 	{}
 };
 
+static struct kunit_case moderato_launch_cases[] = {
+	KUNIT_CASE(launch_fits),
+	KUNIT_CASE(launch_ahead),
+	{}
+};
+
 static struct kunit_case moderato_rxnfc_cases[] = {
 	KUNIT_CASE(rxnfc_tos),
 	KUNIT_CASE(rxnfc_port),
@@ -521,13 +565,18 @@ static struct kunit_suite moderato_coalesce_suite = {
 	.test_cases = moderato_coalesce_cases,
 };
 
+static struct kunit_suite moderato_launch_suite = {
+	.name = "moderato_launch",
+	.test_cases = moderato_launch_cases,
+};
+
 static struct kunit_suite moderato_rxnfc_suite = {
 	.name = "moderato_rxnfc",
 	.test_cases = moderato_rxnfc_cases,
 };
 
 kunit_test_suites(&moderato_ring_suite, &moderato_coalesce_suite,
-		  &moderato_rxnfc_suite);
+		  &moderato_launch_suite, &moderato_rxnfc_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the Moderato Ethernet MAC driver");
 MODULE_LICENSE("GPL");

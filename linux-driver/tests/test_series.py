@@ -38,6 +38,7 @@ NAMES = {
     "QUEUES": "two queues",
     "TIMESTAMP": "stamp",
     "MERGE": "merge",
+    "LAUNCH": "launch",
 }
 NUMBERS = {"two": 2, "four": 4}
 OPTIONS = kernels.OPTIONS + "CONFIG_NET_VENDOR_MODERATO=y\nCONFIG_MODERATO=m\nCONFIG_MDIO_LITEX=m\n"
@@ -125,7 +126,9 @@ def test_cover_lists_the_patches(mails):
     cover = " ".join(mails[0].read_text().split("GIT")[0].split())
     assert [
         int(number)
-        for number in re.findall(r" (\d+) (?=the |a |ethtool|VLAN|frames gath|two|time|TCP)", cover)
+        for number in re.findall(
+            r" (\d+) (?=the |a |ethtool|VLAN|frames gath|two|time|TCP|launch)", cover
+        )
     ] == list(range(1, LAST + 1))
     readme = (ROOT / "README.md").read_text()
     for variant, said in (

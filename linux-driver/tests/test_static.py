@@ -35,7 +35,9 @@ def complaints(output: str) -> list[str]:
     return [line for line in output.splitlines() if "warning:" in line or "error:" in line.lower()]
 
 
-@pytest.mark.parametrize(("harts", "name"), [(1, "normal"), (2, "normal"), (1, kernel.XDP)])
+@pytest.mark.parametrize(
+    ("harts", "name"), [(1, "normal"), (2, "normal"), (1, kernel.XDP), (1, kernel.TIME)]
+)
 def test_compiles_without_a_warning(harts, name):
     """The build cache remembers sources that passed."""
     built = kernel.kernel(harts, kernel.Choice(name))
@@ -101,6 +103,7 @@ def test_no_preprocessor_conditionals():
     }
     assert found == {
         ("moderato_offload.h", "#ifdef MODERATO_FLOWS"),
+        ("moderato_tc.h", "#ifdef MODERATO_TC"),
         ("moderato_variants.h", "#ifdef CONFIG_NET_POLL_CONTROLLER"),
         ("moderato_xdp.h", "#ifdef MODERATO_XDP"),
         ("moderato_xdp.h", "#ifdef MODERATO_XSK"),

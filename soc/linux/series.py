@@ -81,6 +81,7 @@ PARTS = (
     Part("queues.txt", ("moderato_channels.c", "moderato_channels.h", "moderato_rss.c")),
     Part("timestamps.txt", ("moderato_hwtstamp.c", "moderato_ptp.c", "moderato_ptp.h")),
     Part("merging.txt", ("rx_merge.c",)),
+    Part("launch.txt", ("moderato_launch.h", "moderato_tc.c", "moderato_tc.h", "tx_launch.c")),
 )
 
 
@@ -135,6 +136,8 @@ def as_it_is(path: Path, names: list[str]) -> str:
     calls = "|".join(call for name in absent for call in functions(name))
     calls = rf"\b(?:{calls})\([^;{{}}]*;\n"
     text = re.sub(rf'(?m)^#include "(?:{files})"\n', "", path.read_text())
+    # Stubs for what Kbuild omits; Linux' Makefile omits nothing
+    text = re.sub(r"(?ms)^#ifdef MODERATO_\w+\n(.*?)^#else\n.*?^#endif\n", r"\1", text)
     # Members, each with a comment of one line
     text = re.sub(rf"(?m)^\s*/\*\* @\w+: (?:{files}): .*\*/\n.*\n", "", text)
     # Declarations and calls, with the check of a result
