@@ -14,8 +14,8 @@ WITHOUT_LINUX = ("colorlight_5a_75b",)
 WITHOUT_PAIR = ("ecpix5",)
 
 # The MACs of a board: Moderato; Moderato with all options; two that forward flows to each other;
-# LiteEth's.
-NICS = ("moderato", "offload", "flows", "liteeth")
+# those whose frames leave at their times; LiteEth's.
+NICS = ("moderato", "offload", "flows", "time", "liteeth")
 
 # The speed of a port. Fixed: the PHY chip negotiates by itself, and the FPGA supports 1000 Mb/s only.
 # Negotiated: Linux reads the chip's speed over MDIO, and the FPGA follows it.

@@ -9,7 +9,7 @@ from migen import ClockDomainsRenamer
 
 from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
 from moderato.soc.cpu import CpuConfig
-from moderato.soc.soc import FLOWS, OFFLOADS, ModeratoSoC
+from moderato.soc.soc import FLOWS, OFFLOADS, TIME, ModeratoSoC
 
 SRAM_SIZE = 8 << 10  # the BIOS' stack and variables
 
@@ -60,6 +60,7 @@ class BoardSoC(ModeratoSoC):
         self.link = link
         self.offloads = nic == "offload"
         self.flows = nic == "flows"
+        self.time = nic == "time"
         platform = self.make_platform()
         self.add_clocks(platform)
         ModeratoSoC.__init__(
@@ -82,6 +83,8 @@ class BoardSoC(ModeratoSoC):
         # One queue for each hart: a second queue is large, and a single hart does not benefit from it.
         if self.offloads:
             return {**OFFLOADS, "queues": self.cpu.config.harts}
+        if self.time:
+            return TIME
         return FLOWS if self.flows else {}
 
     def add_phy(self, platform, port: int):
@@ -117,6 +120,7 @@ class BoardSoC(ModeratoSoC):
             "phy_mode": self.phy_mode,
             "link": self.link,
             "offloads": self.offloads,
+            **({"time": True} if self.time else {}),
             "device": self.platform.device,
             "baud_rate": self.baud_rate,
         }

@@ -15,7 +15,7 @@ from moderato.soc.firmware.forward import forwarder
 from moderato.soc.firmware.selftest import selftest
 from moderato.soc.linux import devicetree
 from moderato.soc.linux.driver import driver, liteeth, mdio
-from moderato.soc.linux.kernel import NORMAL, PHY, XDP, Choice, Kernel, kernel
+from moderato.soc.linux.kernel import NORMAL, PHY, TIME, XDP, Choice, Kernel, kernel
 from moderato.soc.linux.memory_map import MIN_MEMORY, SBI_SIZE, memory_map
 from moderato.soc.linux.rootfs import Entry, archive, rootfs
 from moderato.toolchain.cache import BuildError
@@ -42,9 +42,12 @@ def linux(soc: dict) -> Kernel:
 
 
 def choice(soc: dict) -> Choice:
-    """The kernel with Linux' flow table if MACs have peers, with PHY drivers if links are negotiated."""
+    """The kernel with Linux' flow table if MACs have peers, with qdiscs of times if frames leave at
+    their times, with PHY drivers if links are negotiated."""
     if any("peer" in mac for mac in soc["macs"]):
         return Choice(XDP)
+    if soc.get("time"):
+        return Choice(TIME)
     return PHY if soc["link"] == "negotiated" else NORMAL
 
 

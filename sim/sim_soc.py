@@ -22,7 +22,7 @@ from moderato.gateware.phy.sim import SimPHY, sim_phy_pads
 from moderato.sim.harness import checks, values
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.cpu.netlist import cluster
-from moderato.soc.soc import FLOWS, OFFLOADS, POWERED_OFF, ModeratoSoC, plic_sources
+from moderato.soc.soc import FLOWS, OFFLOADS, POWERED_OFF, TIME, ModeratoSoC, plic_sources
 from moderato.soc.verilog import normalise, sources
 from moderato.toolchain.cache import artifact, run
 from moderato.toolchain.project import ROOT
@@ -34,13 +34,15 @@ TOP = "sim"  # the Verilog module
 class SimConfig:
     """`ram_latency`: cycles from a read command to its first word (soc/memory.py). `dram`: the board
     whose DRAM is simulated instead of that RAM (sim/dram.py), or none. `nic`, `liteeth_slots`: as for
-    ModeratoSoC. `offloads`, `flows`: the MACs have OFFLOADS, FLOWS.
+    ModeratoSoC. `offloads`, `flows`, `time`: the MACs have OFFLOADS,
+    FLOWS, TIME.
     """
 
     macs: int = 2
     nic: str = "moderato"
     offloads: bool = False
     flows: bool = False
+    time: bool = False
     liteeth_slots: int = 2
     cpu: CpuConfig = field(default_factory=CpuConfig)
     sys_clk_hz: int = 100_000_000
@@ -52,7 +54,8 @@ class SimConfig:
     @property
     def mac_options(self) -> dict:
         """The MACs' options in addition to those of the published figures."""
-        return {**(OFFLOADS if self.offloads else {}), **(FLOWS if self.flows else {})}
+        chosen = (self.offloads, OFFLOADS), (self.flows, FLOWS), (self.time, TIME)
+        return {name: value for wanted, options in chosen if wanted for name, value in options.items()}
 
     @classmethod
     def from_dict(cls, values: dict) -> "SimConfig":

@@ -166,6 +166,7 @@ def test_error_for_soc_larger_than_the_device(monkeypatch, tmp_path):
         ("--board ecpix5 --link negotiated --nic liteeth", "leave --link or --nic out"),
         ("--board ecpix5 --nic flows", "ecpix5 has one; leave --nic out"),
         ("--board versa_ecp5 --nic flows --link negotiated", "leave --link or --nic out"),
+        ("--board ecpix5 --nic time --link negotiated", "leave --link or --nic out"),
         ("--board ecpix5 --link auto", "invalid choice: 'auto'"),
     ],
 )

@@ -21,6 +21,7 @@ LINUX = [
     ("versa_ecp5", "moderato", 1, "negotiated"),
     ("versa_ecp5", "flows"),
     ("ecpix5", "offload", 2),
+    ("versa_ecp5", "time"),
 ]
 
 
@@ -118,7 +119,8 @@ def test_device_tree(built, tmp_path):
         nic == "flows",
         soc["cpu"]["harts"] > 1,
     ]
-    queues = nic == "offload" and soc["cpu"]["harts"] > 1
+    assert (b"bin/tc\0" in programs) == (nic == "time")
+    queues = nic == "time" or nic == "offload" and soc["cpu"]["harts"] > 1
     assert ("tx1_irq" in soc["macs"][0]) == ('"tx1"' in text) == queues
     fixed = nic != "liteeth" and soc["link"] == "fixed"
     assert text.count("speed = <1000>") == (len(soc["macs"]) if fixed else 0)

@@ -275,6 +275,7 @@ def require_command(words: str):
 HOURS = {
     "tcp": "--bytes 1073741824 --connections 64",
     "receiver": "--user-buffer 1073741824",
+    "ontime": "--frames 100000000",
     "forward": "--load 0.001",
     "profile": "--seconds 60",
     "results": "",

@@ -23,7 +23,7 @@ TARBALLS = Path("/usr/src")
 COMPILER = "gcc-riscv64-linux-gnu"
 CROSS = "riscv64-linux-gnu-"
 PATCHES = tuple(sorted((HERE / "patches").glob("*.patch")))
-STOCK, XDP = "stock", "xdp"
+STOCK, TIME, XDP = "stock", "time", "xdp"
 KERNELS = {
     "normal": [],
     "debug": ["kernel-xdp.config", "kernel-debug.config"],
@@ -32,6 +32,7 @@ KERNELS = {
     "traced": ["kernel-traced.config"],
     "vlan": ["kernel-vlan.config"],
     "ptp": ["kernel-ptp.config"],
+    TIME: ["kernel-time.config"],
     XDP: ["kernel-xdp.config"],
     "router": ["kernel-xdp.config", "kernel-router.config"],
     STOCK: ["kernel-stock.config"],

@@ -15,7 +15,8 @@ FILES = HERE / "rootfs"
 def rootfs(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
     """Build initramfs.cpio: our own programs, busybox, ip, ethtool, nuttcp, and rootfs/.
 
-    Several `harts` add `pin`. A kernel with XDP adds XDP programs, their loader, and `flowtable`.
+    Several `harts` add `pin`. A kernel with XDP adds XDP programs, their loader, and `flowtable`; the
+    kernel `time` adds `tc` and `ontime`.
     """
     programs = {
         "init": userspace.own("init"),
@@ -29,6 +30,9 @@ def rootfs(harts: int = 1, choice: kernel.Choice = kernel.NORMAL) -> Path:
     }
     if harts > 1:
         programs["bin/pin"] = userspace.own("pin")
+    if choice.name == kernel.TIME:
+        programs["bin/ontime"] = userspace.own("ontime")
+        programs["bin/tc"] = userspace.tc()
     folders = ["bin", "dev", "proc", "sys", "tmp"]
     if choice.xdp:
         programs["bin/flowtable"] = userspace.own("flowtable")

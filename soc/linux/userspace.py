@@ -150,7 +150,10 @@ def busybox(console: bool = False) -> Path:
 
 def ip() -> Path:
     """iproute2's ip."""
+    return _iproute2("ip")
 
+
+def _iproute2(name: str, *variables: str) -> Path:
     def build(cc: Path, work: Path) -> Path:
         # In place of ./configure, which checks the build machine for libraries of the target.
         (work / "config.mk").write_text(
@@ -164,15 +167,22 @@ def ip() -> Path:
                 "HOSTCC=gcc",
                 f"AR={CROSS}ar",
                 "SHARED_LIBS=n",
-                "SUBDIRS=lib ip",
+                f"SUBDIRS=lib {name}",
                 f"CCOPTS={SMALL} -include libgen.h",
                 DROP_UNUSED,
+                *variables,
             ],
             cwd=work,
         )
-        return work / "ip/ip"
+        return work / name / name
 
-    return program("iproute2", build)
+    return program("iproute2", build, [name, *variables])
+
+
+def tc() -> Path:
+    """iproute2's tc, with the qdiscs of kernel-time.config."""
+    qdiscs = " ".join(f"q_{name}.o" for name in ("mqprio", "etf", "taprio", "cbs"))
+    return _iproute2("tc", "TC_CONFIG_NO_XT=y", f"TCMODULES={qdiscs}")
 
 
 def ethtool() -> Path:

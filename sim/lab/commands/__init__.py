@@ -20,6 +20,7 @@ LAB = (
     "strategies",
     "tcp",
     "receiver",
+    "ontime",
     "report",
     "results",
     "replay",

@@ -23,6 +23,7 @@ from ..wave import triggers
 STUDIES = ("forward", "rfc2544", "tcp", "strategies", "harts")  # those in published.py
 MIN_FRAME, MAX_FRAME = 64, 1518  # octets, destination address to FCS (IEEE 802.3)
 LINKS = (10, 100, 1000)  # Mb/s
+MIN_INTERVAL, MAX_INTERVAL = 1000, 1_000_000_000  # ns between two launch times
 MIN_LOAD = 0.001  # percent: 3 frames of 64 bytes in 2 s at 100 Mb/s
 MAX_FRAMES = 100_000_000  # a day of simulation at 100 Mb/s
 COMPARED = ("forward", "profile", "tcp")
@@ -143,6 +144,15 @@ def frames(word: str) -> int:
             f"{count}: a trial offers 1 to {MAX_FRAMES:,} frames to each port".replace(",", " ")
         )
     return count
+
+
+def interval(word: str) -> int:
+    nanoseconds = _integer(word, "a number of nanoseconds")
+    if not MIN_INTERVAL <= nanoseconds <= MAX_INTERVAL:
+        raise argparse.ArgumentTypeError(
+            f"{nanoseconds}: an interval is {MIN_INTERVAL} to {MAX_INTERVAL} nanoseconds"
+        )
+    return nanoseconds
 
 
 def seconds(word: str) -> float:

@@ -3,7 +3,7 @@
 
 from moderato.boards import BOARDS, LINKS, NICS, WITHOUT_LINUX, WITHOUT_PAIR
 
-from ..run.variants import FLOWS, LITEETH, MODERATO
+from ..run.variants import FLOWS, LITEETH, MODERATO, TIME
 from ..show.errors import UsageError
 from . import arguments, files
 
@@ -23,7 +23,8 @@ def options(parser):
         choices=NICS,
         default=MODERATO,
         help="offload: with all options of the MACs, and a queue for each hart; flows: with a table of "
-        "flows that they forward, and Linux' flow table; liteeth: the same "
+        "flows that they forward, and Linux' flow table; time: with frames that leave at their "
+        "times; liteeth: the same "
         "SoC with LiteEth's MACs, for comparison (default: moderato)",
     )
     add(
@@ -74,6 +75,8 @@ def check(options):
         )
     if options.nic == FLOWS and options.link != LINKS[0]:
         raise UsageError("the kernel with a flow table asks no PHY; leave --link or --nic out")
+    if options.nic == TIME and options.link != LINKS[0]:
+        raise UsageError("the kernel with qdiscs of times asks no PHY; leave --link or --nic out")
     if options.nic == LITEETH and options.link != LINKS[0]:
         raise UsageError("the kernel's driver of LiteEth asks no PHY; leave --link or --nic out")
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from moderato.soc.linux.kernel import KERNELS, NORMAL, TICKS, XDP, Choice
+from moderato.soc.linux.kernel import TIME as CLOCKED
 
 from ..measure.traffic import Traffic
 from ..run.store import Where
@@ -35,6 +36,8 @@ from ..run.variants import (
     OFFLOAD,
     PROGRAMS,
     RX_INTERRUPT,
+    TIME,
+    TWO_QUEUES,
     VARIANTS,
 )
 from ..show import outputs
@@ -54,7 +57,7 @@ def add_machine(
 ):
     """Add options of the system: variant (or `several`), NIC, and `kernel` if there is a choice.
 
-    offload: whether the NIC with all options is allowed; reports know only variants.
+    offload: whether NICs with a second queue are allowed; reports know only variants.
     fast: whether variants that bypass Linux' stack are allowed.
     without: the part of the help about a missing --variant.
     """
@@ -78,9 +81,10 @@ def add_machine(
         )
     parser.add_argument(
         "--nic",
-        choices=[nic for nic in NICS if offload or nic != OFFLOAD],
+        choices=[nic for nic in NICS if offload or nic not in TWO_QUEUES],
         default="moderato",
-        help="offload: Moderato with all its options; "
+        help="offload: Moderato with all its options; time: Moderato whose frames leave at their times, "
+        f"with --kernel {CLOCKED}; "
         * offload
         + "flows: Moderato, and a table of flows that the MACs forward; "
         "liteeth: with LiteEth's MAC and the kernel's own driver, for "
@@ -98,7 +102,8 @@ def add_machine(
             "addresses, VLAN interfaces and bridges; "
             "stock: Debian's, without our patch; "
             "traced: with the kernel's tracing, which tcp and receiver "
-            "switch on; vlan: with VLAN interfaces; xdp: with BPF "
+            "switch on; time: ptp, with qdiscs of times (--nic time selects it); "
+            "vlan: with VLAN interfaces; xdp: with BPF "
             "and the flow table "
             "(default: normal)",
         )
@@ -305,7 +310,8 @@ def kernel(options) -> str:
     """The chosen kernel, or the kernel that a variant needs to bypass the stack."""
     chosen = [name for name in _named(options) if name in FAST]
     if not chosen:
-        return options.kernel
+        timed = options.nic == TIME and options.kernel == NORMAL.name
+        return CLOCKED if timed else options.kernel
     if options.kernel != NORMAL.name and not Choice(options.kernel).xdp:
         raise UsageError(
             f"--variant {chosen[0]} needs --kernel {XDP} and selects it; leave "
@@ -370,7 +376,7 @@ def variants(options) -> list[str]:
             "leave --variant or --nic out"
         )
     chosen = _named(options) or NICS[options.nic]
-    if options.spread == QUEUES and options.nic != OFFLOAD:
+    if options.spread == QUEUES and options.nic not in TWO_QUEUES:
         raise UsageError(f"--spread {QUEUES} needs a MAC with two queues: add --nic {OFFLOAD}")
     if options.spread in (IPI, THREADED):
         require_polled(chosen, options.spread)

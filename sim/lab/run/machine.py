@@ -13,7 +13,7 @@ from moderato.soc.linux.kernel import COMPILER, NORMAL, Choice, source_version
 from moderato.toolchain import about, cache, project
 
 from .system import DRAM, DRAM_BOARD, System
-from .variants import FLOWS, LITEETH, MODERATO, OFFLOAD
+from .variants import FLOWS, LITEETH, MODERATO, OFFLOAD, TIME
 
 # Keeps the tick on an idle CPU. Otherwise it would start when a busy device's softirqs move to their
 # daemon, tenths of a second into a trial, and would then take 1.5 % of the CPU.
@@ -47,6 +47,7 @@ KERNELS = {  # the kernels of soc/linux/kernel.py
     "traced": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "vlan": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "ptp": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
+    "time": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "xdp": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "router": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
     "stock": Needs(32 << 20, 200_000_000, "half a minute", BENCH_BOOTARGS),
@@ -120,6 +121,7 @@ def machine(
             nic=LITEETH if system.nic == LITEETH else MODERATO,
             offloads=system.nic == OFFLOAD,
             flows=system.nic == FLOWS,
+            time=system.nic == TIME,
             liteeth_slots=liteeth_slots,
             cpu=dataclasses.replace(cpu, harts=system.harts),
             sys_clk_hz=system.clock_mhz * 1_000_000,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from moderato.soc.linux.kernel import NORMAL, Choice
 
-from .variants import INTERFACES, LITEETH, MODERATO, OFFLOAD
+from .variants import INTERFACES, LITEETH, MODERATO, TWO_QUEUES
 
 COMMON, IPI, PINNED, RPS, THREADED, QUEUES = "common", "ipi", "pinned", "rps", "threaded", "queues"
 IDEAL, DRAM = "ideal", "dram"
@@ -45,7 +45,7 @@ class System:
         own = {name: 1 << number % self.harts for number, name in enumerate(INTERFACES)}
         commands = []
         for name, mask in own.items():
-            if self.nic == OFFLOAD:
+            if self.nic in TWO_QUEUES:
                 number = 2 if self.spread == QUEUES else 1
                 commands.append(
                     f"ethtool -l {name} | tail -n 2 | grep -q {number} || "
@@ -82,7 +82,7 @@ SPREADS = {
     RPS: "all interrupts at hart 0, which hands streams to both harts (receive packet steering)",
     THREADED: "all interrupts at hart 0; a thread polls each port, at a hart of its own (threaded NAPI)",
     QUEUES: "the MAC hashes each port's streams to two queues, each with its interrupts at a hart of "
-    "its own (needs --nic offload)",
+    "its own (needs --nic offload or time)",
 }
 
 

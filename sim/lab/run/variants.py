@@ -171,6 +171,10 @@ FLOWTABLES = {
 }
 FAST = {**FLOWTABLES, **PROGRAMS}
 ALL = {**KNOWN, **FAST}
-MODERATO, OFFLOAD, FLOWS, LITEETH = "moderato", "offload", "flows", "liteeth"
+MODERATO, OFFLOAD, FLOWS, TIME, LITEETH = "moderato", "offload", "flows", "time", "liteeth"
+TWO_QUEUES = (OFFLOAD, TIME)  # NICs with a second queue
 # The variants of each NIC, by default.
-NICS = {MODERATO: list(VARIANTS), OFFLOAD: list(VARIANTS), FLOWS: list(VARIANTS), LITEETH: [LITEETH]}
+NICS = {
+    **{nic: list(VARIANTS) for nic in (MODERATO, OFFLOAD, FLOWS, TIME)},
+    LITEETH: [LITEETH],
+}
