@@ -19,9 +19,9 @@ class TxRing(Ring):
     stamps    see Ring.
 
     A descriptor completes when its whole frame is in the FIFO, because its memory may be reused from then on. The
-    frame will be sent even if the ring stops. A frame with a stamp completes when the stamp is known, or with ERROR when a scheduler dropped it. If the
-    length is 0 or exceeds the FIFO (`drop_length`), or if a read fails, the descriptor completes with ERROR, and
-    nothing is sent.
+    frame will be sent even if the ring stops. A frame with a stamp completes when the stamp is known, or with ERROR
+    when the scheduler dropped it. If the length is 0 or exceeds the FIFO (`drop_length`), or if a read fails, the
+    descriptor completes with ERROR, and nothing is sent.
 
     insert    (with VLANs) frames get the tags that their descriptors request.
     """

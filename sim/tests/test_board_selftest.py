@@ -38,16 +38,29 @@ DRAM = {f"DRAM {name}" for name in ("data", "lines", "address", "random", "speed
 # On the simulated SoC ------------------------------------------------------------------------------
 
 
+def rehearsed(folder: Path, *words: str) -> tuple[int, dict[str, str]]:
+    """The command's status, and each line's, with the simulated board."""
+    command = f"{CLI} board selftest $BOARD --json {folder}/found.json"
+    call = [*shlex.split(CLI), "board", "simulate", "--bios", *words, "-c", command]
+    done = subprocess.run(call, capture_output=True, text=True)
+    found = json.loads((folder / "found.json").read_text())
+    return done.returncode, {each["name"]: each["status"] for each in found}
+
+
 def test_rehearsal(tmp_path):
     """Loaded by the serial boot, with a cable between the ports: all parts pass."""
-    command = f"{CLI} board selftest $BOARD --json {tmp_path}/found.json"
-    words = [*shlex.split(CLI), "board", "simulate", "--bios", "-c", command]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = {each["name"]: each["status"] for each in json.loads((tmp_path / "found.json").read_text())}
+    status, found = rehearsed(tmp_path)
+    assert status == 0
     passed = {name for name, status in found.items() if status == PASS}
     assert passed == {"upload", "image", "serial line"} | DRAM | PORTS | INTERRUPTS
     assert {name for name, status in found.items() if status == SKIP} == {"clock", "PHY 0", "PHY 1"}
+
+
+def test_names_a_uart_that_loses_octets(tmp_path):
+    """No other line suffers from it."""
+    status, found = rehearsed(tmp_path, "--fault", "uart")
+    assert status == 1
+    assert {name for name, status in found.items() if status == FAIL} == {"serial line"}
 
 
 def simulated(fault: str | None = None, change=lambda soc: soc, damage: bytes = b"") -> dict:
