@@ -108,7 +108,7 @@ def functions_of_instructions(file: Path, of: Machine, variant: str, hart: int =
 
 def test_functions_agree_with_the_program_counter(folder):
     compared = functions_of_instructions(folder / "frame.fst", machine(), VARIANT)
-    assert "moderato_napi_poll" in compared and len(compared) > 30
+    assert any(name.startswith("moderato_") for name in compared) and len(compared) > 30
 
 
 def test_states_and_status_have_names(folder):
