@@ -10,8 +10,8 @@ from moderato.sim.lab.measure.replay import unaccounted
 from moderato.sim.lab.measure.results import Result, Trial, frame_rate
 from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.run.machine import machine
-from moderato.sim.lab.run.system import COMMON, OFFLOAD, PINNED, QUEUES, System
-from moderato.sim.lab.run.variants import KNOWN, VARIANTS
+from moderato.sim.lab.run.system import COMMON, PINNED, QUEUES, System
+from moderato.sim.lab.run.variants import KNOWN, OFFLOAD, VARIANTS
 
 FAST = (*VARIANTS, "napi-full")  # their states exist for other fast tests
 SYSTEMS = [
