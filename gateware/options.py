@@ -22,7 +22,7 @@ PAUSE_OCTETS = 512
 # The smallest flow table: each way has two entries.
 LEAST_FLOW_ORDER = 3
 
-# Options with which a scheduler chooses among the Tx queues, each of which then has a FIFO of its own.
+# Each of these options adds a FIFO for each Tx queue, and a scheduler that chooses between the queues.
 SCHEDULED = ("launch",)
 
 # Option -------------------------------------------------------------------------------------------

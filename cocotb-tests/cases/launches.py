@@ -20,7 +20,7 @@ from cases.stamps import command, start_clock, sys_period
 from cases.two_queues import marked
 
 FAR = 10**9  # ns: no simulation takes as long
-# LAUNCH_AHEAD, and ns by which the PHY and the phases of clocks may delay a frame: by device and Mb/s.
+# By device and Mb/s: LAUNCH_AHEAD, and the longest delay by PHY and clock phases, in ns.
 PHY = {("mac_launch_gated", 1000): (0, 0), ("mac_launch_gated", 100): (576, 5),
        ("mac_launch_gated", 10): (6336, 5), ("mac_launch_rates", 1000): (0, 16),
        ("mac_launch_rates", 100): (768, 90), ("mac_launch_rates", 10): (8688, 850)}
@@ -67,7 +67,7 @@ class Timed:
 
 
 def takes(length):
-    """Octet times from the start of a frame to that of the next one."""
+    """Octet times between the starts of two consecutive frames."""
     return 8 + max(length, MIN) + 4 + GAP
 
 
@@ -155,8 +155,8 @@ async def saturated_queue_leaves_room(dut):
 @cocotb.test()
 @cocotb.parametrize(drop=[0, 1])
 async def late_frames_are_counted(dut, drop):
-    """Times in any order, of which some are over. With DROP_LATE, the missing frames were late, and
-    are counted; without, those that left late are. Completions and stamps agree."""
+    """Frames with launch times in random order, some already past. The MAC counts each late frame:
+    it drops those with DROP_LATE, and sends the others. Completions and stamps agree."""
     timed = await Timed.start(dut, order=6)
     driver, mac = timed.drivers[1], timed.mac
     posted, when, late, starts, dropped, free = [], [], [], [], [], 0

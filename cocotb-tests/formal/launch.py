@@ -63,7 +63,7 @@ class LaunchProof(Module):
         ]
         self.sync += busy.eq(dut.available & ~dut.release), whose.eq(which)
 
-        # The times of the clocks before, each as that at which a frame would leave.
+        # In each of the preceding clocks: the time at which a frame that starts then would leave.
         # --------------------------------------------------------------------------
         ahead, leaves = Signal(17), [Signal(LAUNCH_BITS) for _ in range(3)]
         self.sync += [

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which frame leaves when: launch times of frames, for which a scheduler chooses between the Tx queues."""
+"""Transmit scheduling: a scheduler chooses between the Tx queues, and holds frames until their launch times."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """When the oldest frame of a Tx FIFO may start, and how long it takes.
 
-All of this runs in a domain that never stops, like the clock of which it takes the time.
+These modules and the PTP clock run in a clock domain that is never gated.
 """
 
 from math import ceil
@@ -36,8 +36,8 @@ class Limits:
         self.grace    = 2**ceil(period).bit_length()
         self.backlog  = 4*(SYNC_DEPTH if one_clock else CDC_DEPTH) + 40
         self.overhead = 8 + eth_fcs_length + eth_interpacket_gap + 3 + ceil(6*period/octet)
-        # LaunchClock, Launch and Transmit take five clocks; a crossing takes six words of the PHY. The ns is that by
-        # which a time has passed when it is `due`.
+        # LaunchClock, Launch and Transmit take five clocks; a crossing takes six words of the PHY. `due` comes
+        # 1 ns after the time.
         preamble = 8*min(octet, 8)
         preamble = ceil(preamble/period)*period if one_clock else 6*word + preamble
         self.ahead = int(5*period + preamble + 1)

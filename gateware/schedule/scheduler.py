@@ -19,8 +19,8 @@ class Scheduler(LiteXModule):
     for each queue.
 
     A frame with a launch time waits for it, and leaves in the clock in which `due` comes, if the wire is free. Frames
-    that follow it in its FIFO wait, too. A frame of another FIFO starts meanwhile only if it will have left in time. Among
-    frames that may start, that of the last FIFO does.
+    that follow it in its FIFO wait, too. A frame of another FIFO starts meanwhile only if it will have left in time. If
+    several FIFOs have a frame that may start, the last of these FIFOs sends.
 
     A frame that could not start in time is dropped, if it has `drop`; otherwise it starts as if it had no launch
     time. A disabled ring's frame whose time has not come is dropped, too. A dropped frame that requested a stamp

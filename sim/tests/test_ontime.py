@@ -128,7 +128,7 @@ def test_account_closes():
 
 
 def test_ways():
-    """One etf in two of them, and a program that sleeps in the third."""
+    """Two ways use etf; in the third, the program sleeps."""
     etf = {name: way.commands() for name, way in WAYS.items()}
     assert [len(commands) for commands in etf.values()] == [1, 1, 0]
     assert etf["hardware"][0].endswith(" offload") and "offload" not in etf["software"][0]

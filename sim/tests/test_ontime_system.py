@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames with launch times in the simulated system: when they leave, and where each of them is."""
+"""Launch times in the simulated system: the lateness of frames, and the account of all frames."""
 
 import json
 
