@@ -30,6 +30,7 @@ from moderato.gateware.registers.register_file import RegisterFile
 from moderato.gateware.registers.rmon          import Rmon
 from moderato.gateware.registers.statistics    import Statistics
 from moderato.gateware.rings.queues            import OneByOne, RxQueues, TxQueues
+from moderato.gateware.schedule.gates          import Gates
 from moderato.gateware.schedule.launch         import Launches, Limits
 from moderato.gateware.schedule.scheduler      import Scheduler
 from moderato.gateware.time.ptp_clock          import PeriodicOutput, PTPClock
@@ -145,9 +146,14 @@ class ModeratoMAC(LiteXModule):
         sides = [self.tx_queues] # Those of the Tx FIFOs.
         if options.scheduled:
             sides += self._further_fifos(options, datapath)
-            self.launches  = Launches([side.fifo for side in sides], self.clock, Limits(phy, phy_cd, sys_clk_freq))
+            limits = Limits(phy, phy_cd, sys_clk_freq, gated=options.gates > 0)
+            self.launches  = Launches([side.fifo for side in sides], self.clock, limits)
+            self.gates     = None
+            if options.gates:
+                self.gates = Gates(self.launches, self.clock, limits, options.gates)
+                self.gates.connect_registers(regs)
             self.scheduler = tx_frames = datapath(Scheduler([side.fifo for side in sides], self.launches,
-                checksum and [side.checksum.source for side in sides]))
+                checksum and [side.checksum.source for side in sides], self.gates))
             checksums = tx_frames.checksums
         if options.pause:
             self.pause_source = tx_frames = datapath(PauseSource(tx_frames, checksums))

@@ -22,6 +22,9 @@ PAUSE_OCTETS = 512
 # The smallest flow table: each way has two entries.
 LEAST_FLOW_ORDER = 3
 
+# The shortest list of gates.
+LEAST_GATE_ORDER = 6
+
 # Each of these options adds a FIFO for each Tx queue, and a scheduler that chooses between the queues.
 SCHEDULED = ("launch",)
 
@@ -104,6 +107,8 @@ class MACOptions:
         needs=("rx_checksum",), tells=("FEATURES.MERGE",))
     launch: bool = option(False, "sent frames that leave at a time of their own",
         needs=("timestamp", "queues"), tells=("FEATURES.LAUNCH",))
+    gates: int = option(0, "a list of 2^N entries that opens and closes the Tx queues (0: none)",
+        most=registers.MAX_GATE_ORDER, needs=("timestamp", "queues", "launch"), tells=("FEATURES.GATE_ORDER",))
     flows: int = option(0, "a table of 2^N flows, which the MAC forwards to the other one of a pair, and a FIFO for their "
         "frames (0: none)",
         most=registers.MAX_FLOW_ORDER, tells=("FEATURES.FLOW_ORDER",))
@@ -122,6 +127,8 @@ class MACOptions:
         if 0 < self.flows < LEAST_FLOW_ORDER:
             raise ValueError(f"flows must be {LEAST_FLOW_ORDER} at least, not {self.flows}: each of the "
                 f"{registers.FLOW_WAYS} ways has at least 2 entries.")
+        if 0 < self.gates < LEAST_GATE_ORDER:
+            raise ValueError(f"gates must be {LEAST_GATE_ORDER} at least, not {self.gates}.")
         if self.max_frames <= self.queues*IN_FLIGHT:
             raise ValueError(f"max_frames must be more than the {self.queues*IN_FLIGHT} frames that can be in "
                 f"progress, not {self.max_frames}: the MAC would never send a frame.")
@@ -176,6 +183,7 @@ class MACOptions:
             *["features"]*any(self.told("FEATURES").values()),
             *["queues"]*(self.queues > 1),
             *["flows"]*(self.flows > 0),
+            *["gates"]*(self.gates > 0),
             *["flow_tags"]*(self.flows > 0 and self.vlan),
             *["queues_pacing"]*(self.queues > 1 and self.pacing),
         }

@@ -14,6 +14,7 @@ from moderato.gateware.registers.table import EVENTS
 WIRES = {"mac_queues_sim": SimWire, "mac_queues_gather": SimWire,
          "mac_few_frames": SimWire, "mac_stamped_pieces": SimWire,
          "mac_gather": SimWire, "mac_all_gated": SimWire, "mac_launch_gated": SimWire,
+         "mac_gates_gated": SimWire,
          "mac_launch_rates": RgmiiRatesWire,
          "mac_sim": SimWire, "mac_deep": SimWire, "mac_gated": SimWire,
          "mac_sim_2500": Sim2500Wire, "mac_gather_2500": Sim2500Wire,

@@ -180,6 +180,8 @@ async def registers_are_as_in_the_table(dut):
               if not await regs.read("FEATURES", option.upper())}
     if not await regs.read("FEATURES", "FLOW_ORDER"):
         absent |= {"flows", "flow"}
+    if not await regs.read("FEATURES", "GATE_ORDER"):
+        absent |= {"gates"}
     table = {register.offset: register for register in registers.registers()
              if register.option.split("_")[0] not in absent}
     stored = {}

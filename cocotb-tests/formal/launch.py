@@ -14,7 +14,8 @@ from moderato.gateware.schedule.scheduler import Scheduler
 from formal.environment import all_of
 from formal.prover      import internal
 
-LIMITS = SimpleNamespace(grace=16, backlog=104, overhead=35, ahead=180) # Those of GMII at 100 MHz.
+# Those of GMII at 100 MHz.
+LIMITS = SimpleNamespace(grace=16, backlog=104, overhead=35, ahead=180, gated=False)
 
 
 class Frames(Module):

@@ -14,6 +14,7 @@ from formal.descriptor import DescriptorProof
 from formal.dma import DMAReaderProof, DMAWriterProof
 from formal.flows import FlowsProof, ForwardProof, ThreeTurnsProof
 from formal.gather_ring import GatherRingProof
+from formal.gates import GatedSchedulerProof, GatesProof
 from formal.launch import LaunchProof
 from formal.moderation import ModerationProof
 from formal.pacing import PacingProof
@@ -52,11 +53,13 @@ PROOFS = {
     "flows_narrow":  partial(FlowsProof, narrow=True),
     "forward":       ForwardProof,
     "launch":        LaunchProof,
+    "gates":         GatesProof,
+    "gates_scheduler": GatedSchedulerProof,
 }
 
 # Clocks within which a state is reached, for proofs whose reset takes some of them, or whose products
 # make the search slow.
-CLOCKS = {"flows_narrow": 40, "launch": 12}
+CLOCKS = {"flows_narrow": 40, "launch": 12, "gates_scheduler": 12}
 
 
 @functools.cache

@@ -94,6 +94,15 @@ def test_launch():
         mac(launch=True, timestamp=True, queues=2, gather=True)
 
 
+def test_gates():
+    options = {"timestamp": True, "queues": 2}
+    with pytest.raises(ValueError, match="gates needs timestamp and queues and launch"):
+        mac(gates=6, **options)
+    for gates, problem in ((5, "must be 6 at least"), (9, "must be 0 to 8")):
+        with pytest.raises(ValueError, match=problem):
+            mac(gates=gates, launch=True, **options)
+
+
 def test_no_option_by_default():
     made = mac()
     assert optional(made) == set()
@@ -150,8 +159,9 @@ def test_ranges_of_numbers(option):
         says = f"{option.name} must be {least} to {most}, not {value!r}: "
         with pytest.raises(ValueError, match=says):
             mac(**{option.name: value})
+    needed = {name: OPTIONS[name].most for name in option.needs}
     for value in (least, most):
-        mac(**{option.name: value})
+        mac(**{option.name: value} | needed)
 
 
 @pytest.mark.parametrize("option", SWITCHES, ids=lambda option: option.name)

@@ -34,6 +34,7 @@ RSS_TABLE_BITS = 7   # Bits of the hash that choose one of 128 entries.
 HEADER_BYTES   = 256 # The longest headers of a packet that is cut into segments.
 FLOW_WAYS      = 4   # Places in the flow table where an entry may be.
 MAX_FLOW_ORDER = 10  # The flow table has at most 2**n entries: each way has its own bits of the hash.
+MAX_GATE_ORDER = 8   # A list of gates has at most 2**n entries.
 FLOW_TICK      = 20  # FLOW_LAST and FLOW_STATUS.TIME count 2**n clocks.
 
 # Ranges of lengths that RFC 2819 counts, in octets: first and last, where 0 means MAX_FRAME.
@@ -204,6 +205,41 @@ def _launch():
             "10 Mb/s. The MAC derives from it how long a frame takes.", reset=8, width=10),
     ))
 
+
+def _gates():
+    """Gates of the Tx queues, which open and close by a list (IEEE 802.1Q; gateware/schedule/gates.py)."""
+    yield from (replace(register, option="gates") for register in (
+        Register("GATE_COMMAND", 0x900, "wo", "A command on the lists of gates. Write one bit at a time. (Since 1.6, like "
+            "all GATE registers, if FEATURES has GATE_ORDER.)", (
+            Field("START",  0, 1, "At the time in GATE_BASE, the MAC takes over the list that was written, with GATE_CYCLE, "
+                "GATE_EXTENSION and GATE_LENGTH as they are now. If that time is over, it takes over the list at the "
+                "first later time that is a whole number of cycles after it: the search takes 4 clocks for each "
+                "cycle. Ignored while GATE_STATUS has PENDING."),
+            Field("STOP",   1, 1, "End all lists: the gates are open."),
+            Field("CANCEL", 2, 1, "Forget the list that is PENDING. It may be written again then."),
+        )),
+        Register("GATE_STATUS", 0x904, "ro", "State of the gates.", (
+            Field("RUNNING", 0, 1, "The MAC obeys a list. Otherwise all gates are open."),
+            Field("PENDING", 1, 1, "A list waits for its base time. All frames leave before that, as if all gates closed then."),
+        )),
+        Register("GATE_BASE_LOW",  0x908, "rw", "When the list begins: time in ns, bits 31:0."),
+        Register("GATE_BASE_HIGH", 0x90C, "rw", "The same, bits 63:32."),
+        Register("GATE_CYCLE", 0x910, "rw", "The list's cycle in ns: 1000 at least, less than 2**30. The last entry lasts until "
+            "its end, and entries after its end do not count."),
+        Register("GATE_EXTENSION", 0x914, "rw", "ns by which the last cycle may be longer if another list follows: a cycle "
+            "that were shorter than that does not begin."),
+        Register("GATE_LENGTH", 0x918, "rw", "Entries of the list, 1 at least.", width=MAX_GATE_ORDER + 1),
+        Register("GATE_INDEX", 0x91C, "wo", "The number of the next entry to be written.", (
+            Field("INDEX", 0, MAX_GATE_ORDER, "The first entry is 0."),
+        ), width=MAX_GATE_ORDER),
+        Register("GATE_ENTRY", 0x920, "wo", "Writes an entry of the list that START takes over, and increments the number "
+            "in GATE_INDEX. Ignored while GATE_STATUS has PENDING. After a takeover, all entries of the next list must be "
+            "written.", (
+            Field("INTERVAL", 0, 30, "How long the entry lasts, in ns."),
+            Field("OPEN",    30,  2, "The queues whose gates are open: bit n is queue n's."),
+        )),
+    ))
+
 # Flows that the hardware forwards ------------------------------------------------------------------
 
 def _flows():
@@ -368,6 +404,8 @@ GLOBAL = (
         Field("FLOW_ORDER", 20, 4, "If not 0, there is a flow table of 2**n entries: the FLOW registers exist. (Since "
             "1.5.)"),
         Field("FLOW_NAT",   24, 1, "Flows can change addresses and ports: the FLOW_NEW registers exist. (Since 1.5.)"),
+        Field("GATE_ORDER", 26, 4, "If not 0, gates of the Tx queues follow a list of up to 2**n entries: the GATE registers "
+            "exist. (Since 1.6.)"),
         Field("GATHER",     12, 1, "A sent frame may have several pieces: MORE of descriptors. (Since 1.4.)"),
         Field("SEGMENT",    13, 1, "TCP packets can be cut into segments: SEGMENT of descriptors. (Since 1.4.)"),
     ), option="features"),
@@ -377,6 +415,7 @@ GLOBAL = (
     *_vlan(),
     *_time(),
     *_launch(),
+    *_gates(),
     *_flows(),
 )
 
@@ -507,7 +546,7 @@ STATISTICS += (*_rmon(),
     _counter("TX_LAUNCH_LATE", 0x3E8, "of TX_GOOD_FRAMES, those sent after the time of their LAUNCH. (Since 1.6, like the "
         "next one, if FEATURES has LAUNCH.)", option="launch"),
     _counter("TX_LAUNCH_DROPS", 0x3EC, "frames with LAUNCH that were dropped: too late with DROP_LATE, or still waiting for "
-        "their time when their ring was disabled.", option="launch"),
+        "their time when their ring was disabled. If FEATURES has GATE_ORDER, also any frame that waited for its gate then.", option="launch"),
 )
 
 # Descriptors --------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from moderato.gateware.frame.vlan    import TAG_OCTETS
 from moderato.gateware.wire.mac_core import CDC_DEPTH, SYNC_DEPTH
 
 LAUNCH_BITS = 32 # Of a launch time, in ns.
+EARLIER     = 2  # Clocks that a gate takes from its time to a frame's start, besides those of a launch time.
+LEAD        = 12 # Clocks that Gates needs for the first entry of a new list.
 
 # Limits -------------------------------------------------------------------------------------------
 
@@ -26,10 +28,12 @@ class Limits:
     backlog   octets that the MAC core and the PHY may hold when Transmit ends a frame, with the gap.
     overhead  octets of the wire besides a frame's own, and those that pass until the MAC notices that the wire is
               free.
+    lead      ns by which a list of gates is taken over before its base time.
     ahead     ns from the time of LaunchClock to the PHY: with a preamble at 1000 Mb/s, or at the PHY's rate if that
               is higher.
+    gated     there are gates.
     """
-    def __init__(self, phy, phy_cd, sys_clk_freq):
+    def __init__(self, phy, phy_cd, sys_clk_freq, gated=False):
         period, one_clock = 1e9/sys_clk_freq, phy_cd == "sys"
         word   = 1e9/getattr(phy, "rx_clk_freq", 8*125e6/phy.dw) # ns
         octet  = 8*word/phy.dw
@@ -40,27 +44,34 @@ class Limits:
         # 1 ns after the time.
         preamble = 8*min(octet, 8)
         preamble = ceil(preamble/period)*period if one_clock else 6*word + preamble
-        self.ahead = int(5*period + preamble + 1)
+        self.ahead = int((5 + EARLIER*gated)*period + preamble + 1)
+        self.gated = gated
+        self.lead  = ceil(LEAD*period)
 
 # Launch Clock -------------------------------------------------------------------------------------
 
 class LaunchClock(LiteXModule):
-    """The `time` at which a frame that starts now leaves. `early` is this time in the next clock.
+    """The `time` at which a frame that starts now leaves. `early` is this time in the next clock; with gates, `sooner`
+    is that EARLIER clocks later.
 
     ahead  ns that a frame takes longer than limits.ahead.
     """
     def __init__(self, clock, limits):
         self.ahead = Signal(16)
-        self.early = Signal(LAUNCH_BITS)
+        bits       = len(clock.time) if limits.gated else LAUNCH_BITS
+        self.early = Signal(bits)
         self.time  = Signal(LAUNCH_BITS)
+        times      = [Signal(bits) for _ in range(EARLIER*limits.gated)] + [self.early]
+        self.sooner = times[0]
 
         # # #
 
         total = Signal(17)
         self.sync += [
             total.eq(self.ahead + limits.ahead),
-            self.early.eq(clock.time[:LAUNCH_BITS] + total),
+            times[0].eq(clock.time[:bits] + total),
             self.time.eq(self.early),
+            [later.eq(sooner) for sooner, later in zip(times, times[1:])],
         ]
 
 # Launch -------------------------------------------------------------------------------------------

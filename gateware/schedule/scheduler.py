@@ -26,9 +26,12 @@ class Scheduler(LiteXModule):
     time. A disabled ring's frame whose time has not come is dropped, too. A dropped frame that requested a stamp
     waits until the wire is free: then, all stamps of frames before it have come back.
 
+    With gates, a frame starts only if it leaves while its gate is open. A disabled ring's frame is dropped otherwise.
+
     launches   the Launches of the FIFOs.
     checksums  a stream for each FIFO's frames, or None; `self.checksums` has those of the sent frames.
     enables    the FIFO's ring is enabled.
+    gates      the Gates of the queues, or None.
     may        a frame that is offered now starts.
     free       the wire is idle.
 
@@ -37,7 +40,7 @@ class Scheduler(LiteXModule):
     drops      for each FIFO: a frame is dropped.
     lost       for each FIFO: it is one that requested a stamp.
     """
-    def __init__(self, fifos, launches, checksums=None):
+    def __init__(self, fifos, launches, checksums=None, gates=None):
         count = len(fifos)
         layout = [(name, count if name == "stamp" else width) for name, width in fifos[0].head.layout]
         self.enables = Signal(count)
@@ -73,6 +76,7 @@ class Scheduler(LiteXModule):
             alone  = Signal() # Harms no other FIFO's frame.
             guarded = [~waits[other] | (launch.known & launches.each[other].known & fits)
                 for other, fits in launches.fits[n].items()]
+            fitting = [gates.fits[n]] if gates else []
             quiet   = [~(doomed[other] & fifos[other].head.stamp) for other in range(count) if other != n]
             self.comb += [
                 ready.eq(fifo.available & (1 if checksums is None else checksums[n].valid)),
@@ -81,8 +85,11 @@ class Scheduler(LiteXModule):
                 waits[n].eq(fifo.available & timed & ~missed),
                 doomed[n].eq(ready & timed & launch.known & Mux(launch.due, launch.late & fifo.head.drop,
                     ~self.enables[n])),
+                [If(ready & launch.known & ~fits & ~fifo.head.error & ~self.enables[n], doomed[n].eq(1))
+                    for fits in fitting],
                 alone.eq(reduce(and_, guarded + quiet)),
-                go[n].eq(ready & ~doomed[n] & Mux(waits[n], launch.known & launch.due & self.free, alone)),
+                go[n].eq(reduce(and_, [ready & ~doomed[n] & Mux(waits[n], launch.known & launch.due & self.free, alone),
+                    *[launch.known & fits | fifo.head.error for fits in fitting]])),
                 self.drops[n].eq(doomed[n] & ~(busy & (chosen == n)) & (~fifo.head.stamp | (self.free & ~busy))),
                 self.lost[n].eq(self.drops[n] & fifo.head.stamp),
             ]

@@ -456,6 +456,9 @@ def mac_queues_sim():
 SCHEDULE = QUEUES | {"launch": True}
 
 
+GATES = SCHEDULE | {"gates": 6}
+
+
 def mac_gather():
     """With frames in pieces, and with segments."""
     return mac_sim(**GATHER)
@@ -611,6 +614,11 @@ def mac_launch_gated():
     return mac_gated(**SCHEDULE)
 
 
+def mac_gates_gated():
+    """The same, with gates of the queues."""
+    return mac_gated(**GATES)
+
+
 def clock_gate(device, name, awake):
     """Gives a device the clock domain `name`: sys without the edges before which `awake` is 0.
 
@@ -744,6 +752,10 @@ def mac_queues():
 
 def mac_launch():
     return mac_only(timestamp=True, queues=2, launch=True)
+
+
+def mac_gates():
+    return mac_only(timestamp=True, queues=2, launch=True, gates=6)
 
 
 def mac_with_gather():

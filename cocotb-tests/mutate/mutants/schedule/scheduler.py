@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["formal:launch", "test_mac_launch_gated"]
+TESTS = ["formal:launch", "formal:gates_scheduler", "test_mac_launch_gated", "test_mac_gates_gated"]
 
 MUTANTS = [
     ("frames with a launch time do not wait",
@@ -30,4 +30,16 @@ MUTANTS = [
     ("the head of the other FIFO is sent",
      "chosen.eq(selected),", "chosen.eq(~selected),",
      "a frame has another one's octets"),
+    ("gates do not count",
+     "*[launch.known & fits | fifo.head.error for fits in fitting]", "",
+     "frames leave through closed gates"),
+    ("a frame with an error waits for its gate",
+     "launch.known & fits | fifo.head.error", "launch.known & fits",
+     "a frame that is never sent blocks its queue"),
+    ("a disabled ring's frames wait for their gate",
+     "& ~fifo.head.error & ~self.enables[n], doomed[n].eq(1)", "& 0, doomed[n].eq(1)",
+     "its next ring has to wait for them"),
+    ("frames are dropped at closed gates",
+     "& ~fifo.head.error & ~self.enables[n], doomed[n].eq(1)", "& ~fifo.head.error, doomed[n].eq(1)",
+     "frames are lost whenever a gate is closed"),
 ]
