@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit tests of the arithmetic that needs no hardware: moderato_ring.h,
- * moderato_coalesce.h, moderato_launch.h and moderato_rxnfc.h
+ * moderato_coalesce.h, moderato_gates.h, moderato_launch.h and moderato_rxnfc.h
  */
 
 #include <kunit/test.h>
@@ -9,6 +9,7 @@
 
 #include "moderato_budget.h"
 #include "moderato_coalesce.h"
+#include "moderato_gates.h"
 #include "moderato_launch.h"
 #include "moderato_ring.h"
 #include "moderato_rxnfc.h"
@@ -516,6 +517,67 @@ static void launch_ahead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_launch_ahead(800, false), 6336);
 }
 
+/* Gates ---------------------------------------------------------------------- */
+
+#define GATE(open, ns)	((open) << 30 | (ns))
+
+static void gates_begin(struct kunit *test)
+{
+	const u64 now = 0x00700000fffffff0;
+
+	KUNIT_EXPECT_EQ(test, moderato_gates_begin(now + 1, 1000, now), now + 1);
+	KUNIT_EXPECT_EQ(test, moderato_gates_begin(now, 1000, now), now + 1000);
+	KUNIT_EXPECT_EQ(test, moderato_gates_begin(now - 1, 1000, now),
+			now + 999);
+	KUNIT_EXPECT_EQ(test, moderato_gates_begin(now - 1000, 1000, now),
+			now + 1000);
+	/* A base time of 0 is common: cycles in phase with whole seconds */
+	KUNIT_EXPECT_EQ(test, moderato_gates_begin(0, 1000000, now) % 1000000, 0);
+	KUNIT_EXPECT_GT(test, moderato_gates_begin(0, 1000000, now), now);
+	KUNIT_EXPECT_LE(test, moderato_gates_begin(0, 1000000, now),
+			now + 1000000);
+}
+
+static void gates_window(struct kunit *test)
+{
+	const u32 turns[] = { GATE(1u, 300), GATE(2u, 700) };
+	const u32 both[] = { GATE(1u, 300), GATE(3u, 200), GATE(2u, 500) };
+	const u32 wraps[] = { GATE(1u, 200), GATE(0u, 300), GATE(1u, 500) };
+	const u32 apart[] = { GATE(1u, 200), GATE(0u, 100), GATE(1u, 400),
+			      GATE(0u, 300) };
+	const u32 always[] = { GATE(1u, 200), GATE(3u, 800) };
+
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(turns, 2, 1000, 0), 300);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(turns, 2, 1000, 1), 700);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(both, 3, 1000, 0), 500);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(both, 3, 1000, 1), 700);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(wraps, 3, 1000, 0), 700);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(wraps, 3, 1000, 1), 0);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(apart, 4, 1000, 0), 400);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(always, 2, 1000, 0),
+			U32_MAX);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(always, 2, 1000, 1), 800);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(always, 1, 1000, 0),
+			U32_MAX);
+	/* The last entry fills a longer cycle, and a shorter one cuts entries */
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(turns, 2, 1500, 1), 1200);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(both, 3, 400, 1), 100);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(both, 3, 400, 0), U32_MAX);
+	KUNIT_EXPECT_EQ(test, moderato_gates_window(turns, 2,
+						    MODERATO_GATES_MOST, 1),
+			MODERATO_GATES_MOST - 300);
+}
+
+static void gates_frame(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_gates_frame(U32_MAX, 800), U32_MAX);
+	KUNIT_EXPECT_EQ(test, moderato_gates_frame(0, 8), 0);
+	KUNIT_EXPECT_EQ(test, moderato_gates_frame(144 * 80, 80), ETH_ZLEN);
+	KUNIT_EXPECT_EQ(test, moderato_gates_frame(144 * 80 - 1, 80), 0);
+	KUNIT_EXPECT_EQ(test, moderato_gates_frame(100000, 80), 1250 - 84);
+	KUNIT_EXPECT_EQ(test, moderato_gates_frame(100000, 8), 12500 - 84);
+}
+
 static struct kunit_case moderato_ring_cases[] = {
 	KUNIT_CASE(ring_space),
 	KUNIT_CASE(ring_slot),
@@ -545,6 +607,13 @@ static struct kunit_case moderato_launch_cases[] = {
 	{}
 };
 
+static struct kunit_case moderato_gates_cases[] = {
+	KUNIT_CASE(gates_begin),
+	KUNIT_CASE(gates_window),
+	KUNIT_CASE(gates_frame),
+	{}
+};
+
 static struct kunit_case moderato_rxnfc_cases[] = {
 	KUNIT_CASE(rxnfc_tos),
 	KUNIT_CASE(rxnfc_port),
@@ -558,6 +627,11 @@ static struct kunit_case moderato_rxnfc_cases[] = {
 static struct kunit_suite moderato_ring_suite = {
 	.name = "moderato_ring",
 	.test_cases = moderato_ring_cases,
+};
+
+static struct kunit_suite moderato_gates_suite = {
+	.name = "moderato_gates",
+	.test_cases = moderato_gates_cases,
 };
 
 static struct kunit_suite moderato_coalesce_suite = {
@@ -576,7 +650,8 @@ static struct kunit_suite moderato_rxnfc_suite = {
 };
 
 kunit_test_suites(&moderato_ring_suite, &moderato_coalesce_suite,
-		  &moderato_launch_suite, &moderato_rxnfc_suite);
+		  &moderato_launch_suite, &moderato_gates_suite,
+		  &moderato_rxnfc_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the Moderato Ethernet MAC driver");
 MODULE_LICENSE("GPL");

@@ -8,6 +8,7 @@
 #include <linux/ptp_clock_kernel.h>
 
 #include "moderato_ptp.h"
+#include "moderato_tc.h"
 
 #define MODERATO_MAX_ADJ	100000000	/* ppb */
 
@@ -126,7 +127,21 @@ static int moderato_adjtime(struct ptp_clock_info *info, s64 delta)
 	moderato_time_command(priv, MODERATO_TIME_COMMAND_STEP, delta);
 	moderato_time_output(priv);
 	spin_unlock_irqrestore(&ptp->lock, flags);
+	moderato_taprio_restart(priv);
 	return 0;
+}
+
+/* The clock, in ns */
+u64 moderato_ptp_time(struct moderato_priv *priv,
+		      struct ptp_system_timestamp *sts)
+{
+	unsigned long flags;
+	u64 ns;
+
+	spin_lock_irqsave(&priv->ptp->lock, flags);
+	ns = moderato_time_read(priv, sts);
+	spin_unlock_irqrestore(&priv->ptp->lock, flags);
+	return ns;
 }
 
 static int moderato_gettimex64(struct ptp_clock_info *info,
@@ -134,14 +149,8 @@ static int moderato_gettimex64(struct ptp_clock_info *info,
 			       struct ptp_system_timestamp *sts)
 {
 	struct moderato_ptp *ptp = moderato_ptp_of(info);
-	struct moderato_priv *priv = ptp->priv;
-	unsigned long flags;
-	u64 ns;
 
-	spin_lock_irqsave(&ptp->lock, flags);
-	ns = moderato_time_read(priv, sts);
-	spin_unlock_irqrestore(&ptp->lock, flags);
-	*ts = ns_to_timespec64(ns);
+	*ts = ns_to_timespec64(moderato_ptp_time(ptp->priv, sts));
 	return 0;
 }
 
@@ -157,6 +166,7 @@ static int moderato_settime64(struct ptp_clock_info *info,
 			      timespec64_to_ns(ts));
 	moderato_time_output(priv);
 	spin_unlock_irqrestore(&ptp->lock, flags);
+	moderato_taprio_restart(priv);
 	return 0;
 }
 
@@ -220,12 +230,7 @@ static void moderato_tx_stamped(const struct moderato_tx *tx,
 {
 	struct moderato_priv *priv = tx->queue->priv;
 	struct skb_shared_hwtstamps stamps = {};
-	unsigned long flags;
-	u64 now;
-
-	spin_lock_irqsave(&priv->ptp->lock, flags);
-	now = moderato_time_read(priv, NULL);
-	spin_unlock_irqrestore(&priv->ptp->lock, flags);
+	u64 now = moderato_ptp_time(priv, NULL);
 
 	stamps.hwtstamp = ns_to_ktime(moderato_stamp(now, stamp));
 	skb_tstamp_tx(skb, &stamps);

@@ -6,9 +6,13 @@
 
 #include "moderato_priv.h"
 
+struct ptp_system_timestamp;
+
 int moderato_ptp_init(struct moderato_priv *priv);
 void moderato_ptp_free(struct moderato_priv *priv);
 void moderato_ptp_start(struct moderato_priv *priv);
+u64 moderato_ptp_time(struct moderato_priv *priv,
+		      struct ptp_system_timestamp *sts);
 int moderato_ptp_rx_create(struct moderato_rx *rx);
 void moderato_ptp_tx_create(struct moderato_tx *tx);
 int moderato_hwtstamp_init(struct moderato_priv *priv);

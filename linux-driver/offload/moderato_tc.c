@@ -24,6 +24,21 @@ static int moderato_tc_etf(struct moderato_priv *priv,
 	return 0;
 }
 
+/* Lists of gates name queues, not traffic classes */
+static int moderato_tc_caps(struct net_device *ndev,
+			    struct tc_query_caps_base *base)
+{
+	const struct moderato_priv *priv = netdev_priv(ndev);
+	const struct moderato_tc *tc = priv->tc;
+	struct tc_taprio_caps *caps = base->caps;
+
+	if (base->type != TC_SETUP_QDISC_TAPRIO)
+		return tc->setup_tc ? tc->setup_tc(ndev, TC_QUERY_CAPS, base) :
+				      -EOPNOTSUPP;
+	caps->gate_mask_per_txq = true;
+	return 0;
+}
+
 static int moderato_tc_setup(struct net_device *ndev, enum tc_setup_type type,
 			     void *type_data)
 {
@@ -31,8 +46,12 @@ static int moderato_tc_setup(struct net_device *ndev, enum tc_setup_type type,
 	struct moderato_tc *tc = priv->tc;
 
 	switch (type) {
+	case TC_QUERY_CAPS:
+		return moderato_tc_caps(ndev, type_data);
 	case TC_SETUP_QDISC_ETF:
 		return moderato_tc_etf(priv, type_data);
+	case TC_SETUP_QDISC_TAPRIO:
+		return moderato_taprio_setup(priv, type_data);
 	default:
 		return tc->setup_tc ? tc->setup_tc(ndev, type, type_data) :
 				      -EOPNOTSUPP;
@@ -50,11 +69,15 @@ void moderato_tc_set_speed(struct moderato_priv *priv, int speed)
 	if (!priv->tc || speed <= 0)
 		return;
 	octet = moderato_link_octet(speed);
+	mutex_lock(&priv->tc->lock);
+	priv->tc->octet = octet;
 	rates = readl(priv->regs + MODERATO_CAPABILITY) &
 		MODERATO_CAPABILITY_RATES;
 	writel(octet, priv->regs + MODERATO_LINK_OCTET);
 	writel(moderato_launch_ahead(octet, rates),
 	       priv->regs + MODERATO_LAUNCH_AHEAD);
+	moderato_taprio_rate(priv);
+	mutex_unlock(&priv->tc->lock);
 }
 
 /* Counters ----------------------------------------------------------------- */
@@ -63,6 +86,7 @@ static const char moderato_tc_names[][ETH_GSTRING_LEN] = {
 	[MODERATO_TC_LATE] = "launch_late",
 	[MODERATO_TC_DROPS] = "launch_drops",
 	[MODERATO_TC_INVALID] = "launch_invalid",
+	[MODERATO_TC_SHUT] = "gate_drops",
 };
 
 static_assert(ARRAY_SIZE(moderato_tc_names) == MODERATO_TC_COUNTERS);
@@ -117,6 +141,9 @@ static void moderato_tc_get_stats(struct net_device *ndev,
 		moderato_tc_look(priv, true);
 	memcpy(data, tc->total, sizeof(tc->total));
 	data[MODERATO_TC_INVALID] = atomic_read(&tc->invalid);
+	data[MODERATO_TC_SHUT] = 0;
+	for (int i = 0; i < priv->count; i++)
+		data[MODERATO_TC_SHUT] += atomic_read(&tc->shut[i]);
 	tc->ethtool_ops.get_ethtool_stats(ndev, stats,
 					  data + MODERATO_TC_COUNTERS);
 }
@@ -128,6 +155,7 @@ void moderato_tc_restore(struct moderato_priv *priv)
 {
 	if (priv->tc)
 		moderato_tc_look(priv, false);
+	moderato_taprio_restart(priv);
 }
 
 /* Called after all other parts that have operations of the same kind. Launch
@@ -146,6 +174,7 @@ int moderato_tc_init(struct moderato_priv *priv)
 	tc->setup_tc = priv->netdev_ops.ndo_setup_tc;
 	tc->ethtool_ops = priv->ethtool_ops;
 	priv->tc = tc;
+	moderato_taprio_init(priv);
 	moderato_tc_look(priv, false);
 
 	priv->netdev_ops.ndo_setup_tc = moderato_tc_setup;

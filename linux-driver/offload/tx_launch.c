@@ -35,12 +35,16 @@ void moderato_launch_choose(struct moderato_tx *tx)
 }
 
 /* Plans the launch of @skb, if it has a time. Return: 0, or an error if the
- * hardware cannot send it at this time
+ * hardware cannot send it at this time, or through the gate of its queue
  */
 int moderato_launch_plan(struct moderato_tx *tx, struct sk_buff *skb,
 			 struct moderato_tx_plan *plan)
 {
-	if (!moderato_launch_on(tx->queue) || !skb->tstamp ||
+	const struct moderato_queue *q = tx->queue;
+
+	if (q->priv->tc && moderato_taprio_blocks(q, skb))
+		return -EMSGSIZE;
+	if (!moderato_launch_on(q) || !skb->tstamp ||
 	    moderato_launch_has_deadline(skb))
 		return 0;
 

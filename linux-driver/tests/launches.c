@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sets the NIC's clock to CLOCK_TAI, then sends frames of 64 octets, one after the other, each with a
+ * Sets the NIC's clock to CLOCK_TAI, then sends frames, one after the other, each with a
  * launch time that is AHEAD ns from then:
  *
- *     launches [-b] [-p PRIORITY] INTERFACE CLOCK AHEAD ...
+ *     launches [-b] [-p PRIORITY] [-l LENGTH] INTERFACE CLOCK AHEAD ...
  *
- * -b bypasses qdiscs. Prints a line for each frame: `launch N`, the stamp of the frame minus its launch
- * time in ns, or `launch none` if there was no stamp until 20 ms after it.
+ * -b bypasses qdiscs. LENGTH: octets without FCS (default: 60). Prints a line for each frame: `launch N at STAMP`, the stamp of the frame in ns, and
+ * before it the stamp minus the launch time, or `launch none` if there was no stamp until 20 ms after it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -89,11 +89,11 @@ static int opened(const char *interface, int priority, int bypass)
 	return fd;
 }
 
-static void send_frame(int fd, int64_t launch)
+static void send_frame(int fd, int64_t launch, size_t length)
 {
-	unsigned char frame[60] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,	     2,
-				    0,	  0,	0,    0,    1,	  TYPE >> 8, TYPE & 0xff };
-	struct iovec iov = { frame, sizeof(frame) };
+	unsigned char frame[1514] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,      2,
+				      0,    0,	  0,	0,    1,    TYPE >> 8, TYPE & 0xff };
+	struct iovec iov = { frame, length };
 	union {
 		struct cmsghdr header;
 		char space[CMSG_SPACE(sizeof(uint64_t))];
@@ -133,30 +133,34 @@ static void print_stamp(int fd, int64_t launch, int64_t until)
 			int64_t times[6];
 
 			memcpy(times, CMSG_DATA(cmsg), sizeof(times));
-			printf("launch %lld\n", (long long)(times[4] * SECOND + times[5] - launch));
+			times[0] = times[4] * SECOND + times[5];
+			printf("launch %lld at %lld\n", (long long)(times[0] - launch),
+			       (long long)times[0]);
 		}
 }
 
 int main(int argc, char **argv)
 {
-	int bypass = 0, priority = 3, opt, fd;
+	int bypass = 0, priority = 3, length = 60, opt, fd;
 
-	while ((opt = getopt(argc, argv, "+bp:")) != -1) {
+	while ((opt = getopt(argc, argv, "+bp:l:")) != -1) {
 		if (opt == 'b')
 			bypass = 1;
 		else if (opt == 'p')
 			priority = atoi(optarg);
+		else if (opt == 'l')
+			length = atoi(optarg);
 		else
 			return 2;
 	}
-	if (argc - optind < 3)
+	if (argc - optind < 3 || length < 60 || length > 1514)
 		return 2;
 	set_clock(argv[optind + 1]);
 	fd = opened(argv[optind], priority, bypass);
 	for (int i = optind + 2; i < argc; i++) {
 		int64_t ahead = strtoll(argv[i], NULL, 10), launch = now(CLOCK_TAI) + ahead;
 
-		send_frame(fd, launch);
+		send_frame(fd, launch, length);
 		if (ahead < 0 || ahead > SECOND)
 			ahead = 0; /* nobody waits for it */
 		print_stamp(fd, launch, now(CLOCK_TAI) + ahead + SECOND / 50);

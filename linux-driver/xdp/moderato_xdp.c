@@ -8,6 +8,7 @@
 
 #include <net/xdp_sock_drv.h>
 
+#include "moderato_tc.h"
 #include "moderato_variants.h"
 #include "moderato_verdict.h"
 
@@ -168,6 +169,8 @@ static int moderato_xdp_check(const struct moderato_priv *priv,
 					     priv->ndev->mtu);
 	bool urgent = moderato_rules_urgent(priv);
 
+	if (moderato_taprio_on(priv))
+		why = "gates and XDP exclude each other: delete the qdisc taprio";
 	return moderato_xdp_refuse(why ?:
 		moderato_xdp_unsuited_too(priv->ndev->features, urgent), extack);
 }

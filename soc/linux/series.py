@@ -81,7 +81,17 @@ PARTS = (
     Part("queues.txt", ("moderato_channels.c", "moderato_channels.h", "moderato_rss.c")),
     Part("timestamps.txt", ("moderato_hwtstamp.c", "moderato_ptp.c", "moderato_ptp.h")),
     Part("merging.txt", ("rx_merge.c",)),
-    Part("launch.txt", ("moderato_launch.h", "moderato_tc.c", "moderato_tc.h", "tx_launch.c")),
+    Part(
+        "launch.txt",
+        (
+            "moderato_gates.h",
+            "moderato_launch.h",
+            "moderato_taprio.c",
+            "moderato_tc.c",
+            "moderato_tc.h",
+            "tx_launch.c",
+        ),
+    ),
 )
 
 
