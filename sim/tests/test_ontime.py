@@ -8,7 +8,7 @@ import pytest
 from moderato.sim.lab import cli
 from moderato.sim.lab.ontime import figures, ontime_tables, runs, study
 from moderato.sim.lab.ontime.figures import Departure, Said
-from moderato.sim.lab.ontime.ways import WAYS
+from moderato.sim.lab.ontime.ways import WAYS, Gates
 from moderato.sim.lab.show.errors import LabError
 
 OUTPUT = """\
@@ -77,7 +77,7 @@ def test_lateness_by_the_clock_of_the_stamps(ppm):
     wires = range(100_000_000, 200_000_000, 1_000_000)
     frames = [Departure(wire, n, clock(wire) - 10 * n) for n, wire in enumerate(wires)]
     marks = [Departure(wire, n, 0) for n, wire in enumerate((90_000_000, 290_000_000))]
-    late = figures.lateness(frames, marks, [clock(mark.wire) for mark in marks])
+    late = figures.lateness(frames, figures.nic_clock(marks, [clock(mark.wire) for mark in marks]))
     assert all(abs(value - 10 * n) <= 1 for n, value in enumerate(late))
     if not ppm:
         assert late == [10 * n for n in range(100)]
@@ -85,7 +85,44 @@ def test_lateness_by_the_clock_of_the_stamps(ppm):
 
 def test_lateness_needs_both_marks():
     with pytest.raises(LabError, match="has 1 marks"):
-        figures.lateness([], [Departure(5, 1, 0)], [1, 2])
+        figures.nic_clock([Departure(5, 1, 0)], [1, 2])
+
+
+def test_gates_of_a_queue():
+    gates = Gates([(2, 100), (3, 50), (1, 200), (0, 30), (1, 20)])
+    assert gates.cycle == 400
+    assert gates.opens(0) == [(100, 350), (380, 400)]
+    assert gates.opens(1) == [(0, 150)]
+
+
+@pytest.mark.parametrize(
+    "begin, ends", [(0, True), (900, True), (-20, False), (1000, False), (950, False)]
+)
+def test_frames_outside_their_windows_are_violations(begin, ends):
+    """Of queue 1, with 64 octets at 1000 Mb/s; its gate is open in the cycle's first 1412 ns."""
+    gates = Gates([(2, 1412), (1, 8588)])
+    wire = 5 * gates.cycle + begin
+    found = figures.violations([(wire, 1, 64)], lambda time: time, gates, octet=8)
+    assert found == (not ends)
+    assert figures.violations([(wire + 2000, 0, 64)], lambda time: time, gates, octet=8) == 0
+
+
+def test_load_within_gates():
+    """The load's gate has time for three of its frames in a cycle."""
+    gates = Gates([(2, 100_000), (1, 900_000)])
+    assert figures.most_frames(gates, 0, octets=3000, octet=80) == 3
+    run = runs.Run(WAYS["gates"], frame_bytes=2980)
+    marks = [Departure(500_000, 0, 0), Departure(10_500_000, 1, 0)]
+    own = [Departure(5_000_015, 0, 0)]
+    captured = [(frame.wire, bytes(60)) for frame in (*own, *marks)]
+    captured += [
+        (cycle * 1_000_000 + 200_000 + 240_000 * n, bytes(2976)) for cycle in range(12) for n in range(3)
+    ]
+    found = runs.gated(run, gates, captured, own, marks, lambda time: time)
+    assert (found["load_frames"], found["most_load_frames"]) == (27, 27)
+    assert (found["frames"], found["violations"]) == (39, 0)
+    captured.append((20_000_000, bytes(2976)))
+    assert runs.gated(run, gates, captured, own, marks, lambda time: time)["violations"] == 1
 
 
 def test_summary():
@@ -128,12 +165,20 @@ def test_account_closes():
 
 
 def test_ways():
-    """Two ways use etf; in the third, the program sleeps."""
+    """Two ways use etf; in the other two, the program sleeps."""
     etf = {name: way.commands() for name, way in WAYS.items()}
-    assert [len(commands) for commands in etf.values()] == [1, 1, 0]
+    assert [len(commands) for commands in etf.values()] == [1, 1, 0, 1]
     assert etf["hardware"][0].endswith(" offload") and "offload" not in etf["software"][0]
-    assert ["ontime -s " in run.command for run in study.Request().runs()] == [False, False, True]
+    assert ["ontime -s " in run.command for run in study.Request().runs()] == [False, False, True, True]
     assert all(way.delta is None or way.delta < runs.AHEAD for way in WAYS.values())
+
+
+def test_no_gates_at_10_mbps():
+    """A frame of the program takes more than its window there, so the driver would drop it."""
+    assert [run.way.name for run in study.Request(link_mbps=10).runs()] == [
+        name for name, way in WAYS.items() if not way.gates
+    ]
+    assert len(study.Request(link_mbps=100).runs()) == len(WAYS)
 
 
 def test_load_covers_the_run():

@@ -44,6 +44,14 @@ def test_software_is_not_as_exact(records):
     assert records["none"]["jitter_ns"] > 100 * CLOCK
 
 
+def test_no_frame_leaves_through_a_closed_gate(records):
+    """Neither the program's nor the load's, which has its gate's time for itself."""
+    gates = records["gates"]["gates"]
+    assert gates["violations"] == 0 and gates["frames"] > 1000
+    assert 0 < gates["load_frames"] <= gates["most_load_frames"]
+    assert "gates" not in records["none"]
+
+
 def test_clocks_agree(records):
     """Wire and NIC's clock have the same oscillator."""
     for each in records.values():

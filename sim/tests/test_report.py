@@ -28,6 +28,7 @@ from moderato.sim.lab.report import (
     forwards,
     frontier,
     model,
+    ontime,
     paper,
     paper_tables,
     profiles,
@@ -607,6 +608,48 @@ def test_reads_json_of_forward_and_tcp(tmp_path):
     assert records.load([tmp_path / "data.jsonl.gz"]) == found
 
 
+def on_time(way: str, late: list[int], **changes) -> dict:
+    """A record as in `moderato ontime`'s --json."""
+    return {
+        "kind": "ontime",
+        "way": way,
+        "name": way,
+        "frames": 4,
+        "on_wire": len(late),
+        "dropped_by_hardware": 0,
+        "dropped_by_qdisc": 4 - len(late),
+        "rejected": 0,
+        "interval_ns": 1_000_000,
+        "link_mbps": 100,
+        "load_percent": 100.0,
+        "frame_bytes": 64,
+        "harts": 1,
+        "lateness_ns": {"min": min(late), "median": late[0], "p99": max(late), "max": max(late)},
+        "jitter_ns": max(late) - min(late),
+        "frame_lateness_ns": dict(enumerate(late)),
+        "traffic": {"throughput": {"fps": 17539.3}, "simulation": {"wall_seconds": 1.0}},
+    } | changes
+
+
+def test_reads_json_of_ontime(tmp_path):
+    """A table and a figure for each link; gates have a column."""
+    gates = {"violations": 0, "frames": 1302}
+    late = [on_time("hardware", [10] * 4), on_time("software", [-300, -200, 90])]
+    late += [on_time("gates", [1_000_015] * 4, gates=gates), on_time("none", [7] * 4, link_mbps=1000)]
+    (tmp_path / "ontime.json").write_text(json.dumps(late, indent=2))
+    slower = [each | {"traffic": each["traffic"] | {"simulation": None}} for each in late]
+    (tmp_path / "again.json").write_text(json.dumps(slower))
+    found = records.load([tmp_path / "ontime.json", tmp_path / "again.json"])
+    assert len(found.ontime) == 4 and not found.trials and not found.forwards
+    first, second = ontime.tables(found.ontime)
+    assert [row[0] for row in first.rows] == ["hardware", "software", "gates"]
+    assert first.rows[1][1:] == ["4", "3", "-300", "-300", "90", "90", "390", "1", "–", "17539"]
+    assert first.rows[2][-2] == "0 of 1302" and len(second.rows) == 1
+    assert run(tmp_path / "ontime.json") == 0
+    page = (tmp_path / "report.html").read_text()
+    assert all(f'id="ontime-{n}"' in page and f'id="ontime-figure-{n}"' in page for n in (1, 2))
+
+
 def some(kind: str) -> list[dict]:
     """A few records of a kind that reports accept."""
     return {
@@ -616,13 +659,14 @@ def some(kind: str) -> list[dict]:
         "receiver": lambda: made_up.study()[:2],
         "harts": lambda: [made_up.through(), made_up.through_two_harts("rps", 9, 8)],
         "forward": lambda: [forwarded("napi"), forwarded("xdp")],
+        "ontime": lambda: [on_time("hardware", [10] * 4), on_time("none", [5, 9])],
         "profile": lambda: [PROFILE],
     }[kind]()
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    "kind", ["rfc2544", "strategies", "tcp", "receiver", "harts", "forward", "profile"]
+    "kind", ["rfc2544", "strategies", "tcp", "receiver", "harts", "forward", "ontime", "profile"]
 )
 def test_damaged_records(kind, seed, tmp_path, capsys):
     """The result is a report, or an error that names the file."""
@@ -630,10 +674,16 @@ def test_damaged_records(kind, seed, tmp_path, capsys):
     good.write_text(lines([made_up.transfer()]))
     profile = kind == "profile"
     random = Random(seed)
-    for _ in range(4 if kind in ("rfc2544", "strategies", "receiver") else 40):  # these draw figures
+    for _ in range(
+        4 if kind in ("rfc2544", "strategies", "receiver", "ontime") else 40
+    ):  # these draw figures
         (tmp_path / "folder").mkdir(exist_ok=True)
         bad = tmp_path / (
-            "folder/bad.json" if profile else "bad.json" if kind == "forward" else "bad.jsonl"
+            "folder/bad.json"
+            if profile
+            else "bad.json"
+            if kind in ("forward", "ontime")
+            else "bad.jsonl"
         )
         content = damaged(some(kind), random)
         bad.write_text(lines(content) if bad.suffix == ".jsonl" else json.dumps(content))
@@ -697,7 +747,7 @@ def test_variants_past_the_stack(tmp_path, capsys):
 @pytest.mark.parametrize("content", ["[", "[1]", "[{}]", json.dumps([PROFILE])])
 def test_other_json_is_rejected(tmp_path, content):
     (tmp_path / "other.json").write_text(content)
-    with pytest.raises(LabError, match="other.json is not what --json of `./moderato forward` or `tcp`"):
+    with pytest.raises(LabError, match="other.json is not what --json of `./moderato forward`"):
         records.load([tmp_path / "other.json"])
 
 

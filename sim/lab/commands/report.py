@@ -18,8 +18,8 @@ def options(parser):
         "--results",
         type=files.input_files,
         metavar="FILE[,FILE...]",
-        help="the trials, .jsonl or .jsonl.gz, or what --json of forward or tcp wrote (default: those "
-        "in the build cache; if there are none, the published ones)",
+        help="the trials, .jsonl or .jsonl.gz, or what --json of forward, ontime or tcp wrote (default: "
+        "those in the build cache; if there are none, the published ones)",
     )
     add(
         "--output",

@@ -8,14 +8,16 @@ instant of two marks by its own clock, so the two relate both clocks, without an
 import math
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..show.errors import LabError
+from .ways import Gates
 
 PAYLOAD = 42  # octets of the Ethernet, IPv4 and UDP headers
 LATE = 1000  # ns: a frame is late if it leaves later than that
 BINS = 8
+EDGE = 10  # ns: resolution of the stamps that relate the clocks
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,8 @@ def departures(frames: Iterable[tuple[int, bytes]]) -> tuple[list[Departure], li
     return found[b"time"], found[b"mark"]
 
 
-def lateness(
-    frames: Sequence[Departure], marks: Sequence[Departure], stamps: Sequence[int]
-) -> list[int]:
-    """Nanoseconds for each frame; below 0: it left early. stamps: of both marks, by the NIC's clock."""
+def nic_clock(marks: Sequence[Departure], stamps: Sequence[int]) -> Callable[[int], int]:
+    """The NIC's clock at a time of the wire. stamps: of both marks, by the NIC's clock."""
     if [mark.number for mark in marks] != [0, 1]:
         raise LabError(
             f"the capture has {len(marks)} marks, and both are needed to know the NIC's clock; "
@@ -75,9 +75,32 @@ def lateness(
         )
     first, last = marks
     ours, wires = stamps[1] - stamps[0], last.wire - first.wire
-    return [
-        stamps[0] + round((frame.wire - first.wire) * ours / wires) - frame.launch for frame in frames
-    ]
+    return lambda wire: stamps[0] + round((wire - first.wire) * ours / wires)
+
+
+def lateness(frames: Sequence[Departure], clock: Callable[[int], int]) -> list[int]:
+    """Nanoseconds for each frame; below 0: it left early."""
+    return [clock(frame.wire) - frame.launch for frame in frames]
+
+
+def violations(
+    frames: Iterable[tuple[int, int, int]], clock: Callable[[int], int], gates: Gates, octet: int
+) -> int:
+    """Frames on the wire while the gate of their queue is closed, by EDGE or more. frames: time of the
+    wire, queue, and octets with the FCS; octet: nanoseconds."""
+    found = 0
+    for wire, queue, octets in frames:
+        begin = clock(wire) % gates.cycle
+        end = begin + octets * octet
+        found += not any(
+            open_ - EDGE < begin and end < close + EDGE for open_, close in gates.opens(queue)
+        )
+    return found
+
+
+def most_frames(gates: Gates, queue: int, octets: int, octet: int) -> int:
+    """How many frames with `octets` on the wire, gap included, have time in a cycle."""
+    return sum((close - begin) // (octets * octet) for begin, close in gates.opens(queue))
 
 
 def summary(values: Sequence[int]) -> dict[str, int | None]:

@@ -34,9 +34,10 @@ def render(records: Sequence[dict]) -> str:
         f"offered at {first['load_percent']:g} % of the line rate to each port. Lateness: from the "
         f"launch time to the first bit after the SFD, in ns; late: more than {LATE} ns"
     )
+    gates = [_gates(each) for each in records if "gates" in each]
     group = {"lateness, ns:": range(2, 7), "dropped by:": range(8, 10)}
     tables = [[sentence(title), "", *columns([head, *rows], group=group)]]
-    return "\n\n".join("\n".join(lines) for lines in (*tables, *map(_histogram, records))) + "\n"
+    return "\n\n".join("\n".join(lines) for lines in (*tables, *map(_histogram, records), *gates)) + "\n"
 
 
 def _histogram(record: dict) -> list[str]:
@@ -50,6 +51,19 @@ def _histogram(record: dict) -> list[str]:
         [str(each["from"]), str(each["frames"]), "#" * -(-BAR * each["frames"] // most)] for each in bins
     ]
     return [title, "", *columns([["from, ns", "frames", ""], *rows], left=True)]
+
+
+def _gates(record: dict) -> list[str]:
+    """Violations, and the load's share of the time that its gate left."""
+    gates = record["gates"]
+    share = 100 * gates["load_frames"] / max(1, gates["most_load_frames"])
+    return [
+        sentence(
+            f"{record['way']}: {gates['violations']} of {gates['frames']} frames left while their "
+            f"gate was closed; between the marks, {gates['load_frames']} frames of the load left, "
+            f"{share:.1f} % of those that the gate had time for"
+        )
+    ]
 
 
 def _figure(value: int | None) -> str:

@@ -5,13 +5,13 @@ import math
 import re
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..captures import pcap
 from ..measure import trial
-from ..measure.results import Trial, frame_rate
+from ..measure.results import OVERHEAD, Trial, frame_rate
 from ..measure.traffic import Traffic, reporter
 from ..run import state
 from ..run.machine import Machine
@@ -20,7 +20,7 @@ from ..run.state import State
 from ..run.stations import TESTER
 from ..run.variants import KNOWN
 from . import figures
-from .ways import CLASSES, CLOCK, INTERFACE, PORTS, PRIORITY, Way
+from .ways import CLASSES, CLOCK, INTERFACE, PORTS, PRIORITY, Gates, Way
 
 KIND = "ontime"
 VARIANT = "napi-full"
@@ -95,7 +95,8 @@ def run(wanted: Run, at: State, progress: Callable[[float], None]) -> dict:
         of_qdisc = qdisc_drops(session)
         traffic = trial.conclude(load, at, session, reply, started, before)
     frames, marks = figures.departures(captured)
-    late = figures.lateness(frames, marks, said.stamps)
+    nic_clock = figures.nic_clock(marks, said.stamps)
+    late = figures.lateness(frames, nic_clock)
     where = figures.account(wanted.frames, len(frames), counts.get("launch_drops", 0), said)
     found = {
         "name": wanted.way.name,
@@ -122,8 +123,43 @@ def run(wanted: Run, at: State, progress: Callable[[float], None]) -> dict:
         "traffic": traffic.as_json(),
         "problems": [*problems(where, said, of_qdisc), *traffic.problems],
     }
+    if wanted.way.gates:
+        found["gates"] = gated(wanted, wanted.way.gates, captured, frames, marks, nic_clock)
+        if violated := found["gates"]["violations"]:
+            found["problems"].append(f"{violated} frames left while the gate of their queue was closed")
     found["conditions"] = found["traffic"].pop("conditions")
     return found
+
+
+def gated(
+    wanted: Run,
+    gates: Gates,
+    captured: Sequence[tuple[int, bytes]],
+    own: Sequence[figures.Departure],
+    marks: Sequence[figures.Departure],
+    clock: Callable[[int], int],
+) -> dict:
+    """What left through the gates: violations, and how many frames of the load left, and had time, in
+    the cycles from one mark to the other. The program's frames `own` are in queue 1, its marks in 0."""
+    octet = 8000 // wanted.link_mbps
+    sent_by_program = {frame.wire for frame in own}
+    sent = [
+        (wire, int(wire in sent_by_program), max(len(octets), pcap.MIN_FRAME) + pcap.FCS)
+        for wire, octets in captured
+    ]
+    before, after = (clock(mark.wire) // gates.cycle for mark in marks)
+    whole = range(before + 1, after)  # cycles between the marks
+    load = {wire for wire, _ in captured} - sent_by_program - {mark.wire for mark in marks}
+    cycles = [clock(wire) // gates.cycle for wire in load]
+    most = figures.most_frames(gates, 0, wanted.frame_bytes + OVERHEAD, octet)
+    return {
+        "cycle_ns": gates.cycle,
+        "entries": [list(entry) for entry in gates.entries],
+        "frames": len(sent),
+        "violations": figures.violations(sent, clock, gates, octet),
+        "load_frames": sum(cycle in whole for cycle in cycles),
+        "most_load_frames": most * len(whole),
+    }
 
 
 def problems(where: dict[str, int], said: figures.Said, of_qdisc: int) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from moderato.toolchain.cache import key
 from moderato.toolchain.project import DIRTY
 
+from ..ontime.runs import KIND as ON_TIME
 from ..run import store
 from ..run.system import IDEAL
 from ..run.variants import MODERATO
@@ -23,7 +24,7 @@ from ..show.errors import LabError, reason
 from ..strategies.settings import REFERENCE, SETTINGS
 from ..strategies.situations import KIND, SITUATIONS
 from ..tcp.transfer import KIND as TCP
-from . import forwards
+from . import forwards, ontime
 from .paper import VARIANTS
 
 UNKNOWN = {
@@ -47,6 +48,7 @@ class Records:
     harts: list[dict] = field(default_factory=list)  # trials that compare harts
     hart_transfers: list[dict] = field(default_factory=list)  # transfers on several harts
     forwards: list[dict] = field(default_factory=list)  # trials of `moderato forward`
+    ontime: list[dict] = field(default_factory=list)  # records of `moderato ontime`
 
     @property
     def all(self) -> list[dict]:
@@ -58,6 +60,7 @@ class Records:
             *self.harts,
             *self.hart_transfers,
             *self.forwards,
+            *self.ontime,
         ]
 
     @property
@@ -83,7 +86,7 @@ class Records:
 
 def load(files: Sequence[Path]) -> Records:
     """All records of the files without duplicates, as far as they belong together. Also accepts --json
-    files of `forward` and `tcp`."""
+    files of `forward`, `ontime` and `tcp`."""
     found, notes = {}, []
     for file in files:
         if not file.exists():
@@ -107,7 +110,9 @@ def load(files: Sequence[Path]) -> Records:
     transfers, left_out = of_last_commit([each for each in transfers if not several(each)])
     notes += left_out + not_shown
     trials = [
-        record for record in found.values() if record.get("kind") not in (KIND, TCP, forwards.KIND)
+        record
+        for record in found.values()
+        if record.get("kind") not in (KIND, TCP, forwards.KIND, ON_TIME)
     ]
     harts = [trial for trial in trials if _apart(trial)]
     trials = without_reference([trial for trial in trials if not _apart(trial)], strategies)
@@ -129,33 +134,37 @@ def load(files: Sequence[Path]) -> Records:
         harts,
         hart_transfers,
         [record for record in found.values() if record.get("kind") == forwards.KIND],
+        [record for record in found.values() if record.get("kind") == ON_TIME],
     )
 
 
 def written(file: Path) -> list[dict]:
     """Records of a --json file; an empty list if the file is something else.
 
-    Results of `tcp`, `receiver` and `strategies` are records already. A trial of `forward` gets a key
-    over all fields except the wall-clock time, so the key is the same in each run.
+    Results of `tcp`, `receiver` and `strategies` are records already. A trial of `forward`, and a record
+    of `ontime`, get a key over all fields except the wall-clock time: it is the same in each run.
     """
     try:
         with open(file, "rb") as content:
             if not content.read(64).lstrip().startswith(b"["):
                 return []
         found = json.loads(file.read_bytes())
-        return [
-            each
-            if "key" in each
-            else forwards.record(each)
-            | {"key": key(forwards.KIND, [json.dumps(each | {"simulation": None}, sort_keys=True)])}
-            for each in found
-        ]
+        return [each if "key" in each else _keyed(each) for each in found]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise LabError(
-            f"{file} is not what --json of `./moderato forward` or `tcp` wrote "
+            f"{file} is not what --json of `./moderato forward`, `ontime` or `tcp` wrote "
             f"({reason(error)}); name another file (a profile goes into a "
             "folder for --profiles)"
         ) from error
+
+
+def _keyed(found: dict) -> dict:
+    """A trial of `forward`, or a record of `ontime`, with a key."""
+    if found.get("kind") == ON_TIME:
+        made, simulation = ontime.record(found), {"traffic": found["traffic"] | {"simulation": None}}
+    else:
+        made, simulation = forwards.record(found), {"simulation": None}
+    return made | {"key": key(made["kind"], [json.dumps(found | simulation, sort_keys=True)])}
 
 
 def without_reference(trials: Sequence[dict], strategies: Sequence[dict]) -> list[dict]:

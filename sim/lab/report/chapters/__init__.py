@@ -12,6 +12,7 @@ from . import (
     harts,
     latency,
     model,
+    ontime,
     overload,
     profile,
     recovery,
@@ -41,7 +42,7 @@ ORDER = (
 def contents(inputs: Inputs) -> list[Chapter]:
     """All chapters; an empty one names the command to run. Without trials of RFC 2544, empty chapters
     are omitted."""
-    first = [chapter.chapter(inputs) for chapter in (forward, fast)]
+    first = [chapter.chapter(inputs) for chapter in (forward, fast, ontime)]
     chapters = [
         *(each for each in first if each.present),
         *(chapter.chapter(inputs) for chapter in ORDER),
