@@ -231,7 +231,7 @@ void moderato_taprio_rate(struct moderato_priv *priv)
 /* The clock was stepped, or the hardware was reset: the list starts again */
 void moderato_taprio_restart(struct moderato_priv *priv)
 {
-	struct moderato_tc *tc = priv->tc;
+	struct moderato_tc *tc = READ_ONCE(priv->tc);
 
 	if (!tc)
 		return;
@@ -257,10 +257,8 @@ bool moderato_taprio_blocks(const struct moderato_queue *q, struct sk_buff *skb)
 	return true;
 }
 
-void moderato_taprio_init(struct moderato_priv *priv)
+void moderato_taprio_init(struct moderato_priv *priv, struct moderato_tc *tc)
 {
-	struct moderato_tc *tc = priv->tc;
-
 	mutex_init(&tc->lock);
 	tc->octet = MODERATO_LINK_OCTET_LEAST;
 	memset32(tc->limit, U32_MAX, ARRAY_SIZE(tc->limit));

@@ -173,8 +173,9 @@ int moderato_tc_init(struct moderato_priv *priv)
 		return -ENOMEM;
 	tc->setup_tc = priv->netdev_ops.ndo_setup_tc;
 	tc->ethtool_ops = priv->ethtool_ops;
-	priv->tc = tc;
-	moderato_taprio_init(priv);
+	moderato_taprio_init(priv, tc);
+	/* The PTP clock exists: it may be set already */
+	smp_store_release(&priv->tc, tc);
 	moderato_tc_look(priv, false);
 
 	priv->netdev_ops.ndo_setup_tc = moderato_tc_setup;

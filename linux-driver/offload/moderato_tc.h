@@ -55,7 +55,7 @@ int moderato_taprio_setup(struct moderato_priv *priv,
 void moderato_taprio_rate(struct moderato_priv *priv);
 bool moderato_taprio_blocks(const struct moderato_queue *q,
 			    struct sk_buff *skb);
-void moderato_taprio_init(struct moderato_priv *priv);
+void moderato_taprio_init(struct moderato_priv *priv, struct moderato_tc *tc);
 
 #ifdef MODERATO_TC
 int moderato_tc_init(struct moderato_priv *priv);
