@@ -12,6 +12,7 @@ from pathlib import Path
 import board_bench
 import fake_board
 import pytest
+import test_board_selftest
 from fake_board import Faults, playing
 
 from moderato.soc.linux.rootfs import Entry, archive
@@ -314,8 +315,9 @@ def test_search_reports_that_no_rate_passes(bench, built):
 CLIENT = Path(__file__).with_name("tftp_client.py")
 
 
-def netboot(bench, status: list[int]):
-    """Plays a board that boots from the network, by the stack of its namespace."""
+def netboot(bench, status: list[int], prints: str, then):
+    """Plays a board that boots from the network, by the stack of its namespace. prints: of the booted
+    program, right after the boot loader's last line. then: what it does next."""
 
     def play(line, ended):
         while not line.read(0.1):  # the command is up, and looks for a prompt
@@ -325,17 +327,19 @@ def netboot(bench, status: list[int]):
         line.send("Booting from network...\r\n")
         client = [*board_bench.entering(bench.board), sys.executable, str(CLIENT)]
         status.append(subprocess.run(client, timeout=60).returncode)
-        line.send("Network boot failed.\r\n" if status[0] else fake_board.LIFTOFF + fake_board.BOOTED)
-        fake_board.nothing(line, ended)
+        line.send("Network boot failed.\r\n" if status[0] else fake_board.LIFTOFF + prints)
+        then(line, ended)
 
     return play
 
 
-def boot(bench, built) -> tuple[subprocess.CompletedProcess, list[int]]:
+def boot(
+    bench, built, action="boot", prints=fake_board.BOOTED, then=fake_board.nothing
+) -> tuple[subprocess.CompletedProcess, list[int]]:
     status: list[int] = []
-    with playing(Faults(), netboot(bench, status)) as line:
+    with playing(Faults(), netboot(bench, status, prints, then)) as line:
         done = bench.moderato(
-            *("board", "boot", "--board", "versa_ecp5", "--folder", str(built)),
+            *("board", action, "--board", "versa_ecp5", "--folder", str(built)),
             *("--serial", line.device, "--tftp", "--port0", "port0"),
         )
     return done, status
@@ -352,6 +356,16 @@ def test_boots_by_tftp(bench, built, client_address):
     done, status = boot(bench, built)
     assert (done.returncode, status) == (0, [0]), done.stdout + done.stderr
     assert "octets by TFTP, 0 blocks sent again" in done.stdout
+
+
+def test_self_test_is_loaded_by_tftp(bench, built, client_address):
+    """Its first lines may arrive with the boot loader's last ones."""
+    made = test_board_selftest.with_self_test(built)
+    said, then = test_board_selftest.GOOD, test_board_selftest.answers
+    done, status = boot(bench, made, "selftest", said, then)
+    assert (done.returncode, status) == (0, [0]), done.stdout + done.stderr
+    found = "5 octets by TFTP", "5 octets are those of commit", "every octet arrived"
+    assert all(each in done.stdout for each in found), done.stdout
 
 
 def test_server_needs_an_unused_address(bench, built):

@@ -266,6 +266,20 @@ GOOD = printed(
 )
 
 
+def answers(line, ended, text: str = GOOD):
+    """The program after its lines: sums what is typed, and repeats them."""
+    typed = b""
+    while not ended.is_set():
+        typed += line.read(0.1)
+        while b"\n" in typed:
+            whole, _, typed = typed.partition(b"\n")
+            if whole == b"repeat":
+                line.send(text)
+                continue
+            answer = f"selftest 09 echo info octets={len(whole)} crc={zlib.crc32(whole):#x}"
+            line.send(f"{answer} *{zlib.crc32(answer.encode()):08x}\r\n")
+
+
 def plays(text: str, lose: str = ""):
     """The program: prints its lines, and answers. lose: what is missing the first time."""
 
@@ -277,26 +291,20 @@ def plays(text: str, lose: str = ""):
             return
         time.sleep(0.3)
         line.send(text.replace(lose, "") if lose else text)
-        typed = b""
-        while not ended.is_set():
-            typed += line.read(0.1)
-            while b"\n" in typed:
-                whole, _, typed = typed.partition(b"\n")
-                if whole == b"repeat":
-                    line.send(text)
-                    continue
-                answer = f"selftest 09 echo info octets={len(whole)} crc={zlib.crc32(whole):#x}"
-                line.send(f"{answer} *{zlib.crc32(answer.encode()):08x}\r\n")
+        answers(line, ended, text)
 
     return play
 
 
-@pytest.fixture
-def made(tmp_path):
-    folder = fake_board.folder(tmp_path / "built", project.version())
+def with_self_test(folder: Path) -> Path:
     (folder / "selftest.bin").write_bytes(b"image")
     (folder / "selftest.json").write_text(json.dumps({"selftest.bin": hex(BASE)}))
     return folder
+
+
+@pytest.fixture
+def made(tmp_path):
+    return with_self_test(fake_board.folder(tmp_path / "built", project.version()))
 
 
 def run(made, *words: str) -> int:
