@@ -11,6 +11,8 @@ from moderato.gateware.phy.rgmii_ecp5 import RGMIIECP5
 from moderato.soc.cpu import CpuConfig
 from moderato.soc.soc import FLOWS, OFFLOADS, TIME, ModeratoSoC
 
+from .die import DieTemperature
+
 SRAM_SIZE = 8 << 10  # the BIOS' stack and variables
 
 
@@ -54,6 +56,7 @@ class BoardSoC(ModeratoSoC):
         "ddrphy": 9,
         "leds": 10,
         "spisdcard": 11,
+        "die": 12,
     }
 
     def __init__(self, nic="moderato", uart_name="serial", harts=1, link="fixed"):
@@ -106,6 +109,7 @@ class BoardSoC(ModeratoSoC):
     def add_devices(self, platform):
         """Add the board's other devices."""
         self.leds = LedChaser(platform.request_all("user_led"), self.sys_clk_freq)
+        self.die = DieTemperature()
 
     def describe(self):
         description = ModeratoSoC.describe(self)
@@ -123,8 +127,13 @@ class BoardSoC(ModeratoSoC):
             **({"time": True} if self.time else {}),
             "device": self.platform.device,
             "baud_rate": self.baud_rate,
+            "die": self._page("die"),
         }
+
+    def _page(self, name: str) -> int:
+        """Address of a module's registers."""
+        return self.mem_map["csr"] + self.csr.paging * self.csr.locs[name]
 
     def _mdio(self, port: int) -> int:
         """Address of a PHY's MDIO registers, which follow its reset register."""
-        return self.mem_map["csr"] + self.csr.paging * self.csr.locs[f"phy{port}"] + 4
+        return self._page(f"phy{port}") + 4

@@ -42,6 +42,7 @@ read up idle < /proc/uptime
 ns=$((${up%.*}${up#*.} * 10000 * ${BENCH_PTP_PPM:-1000000} / 1000000 * 1000))
 case $1 in
 0xf100102c) echo 0x00004000 ;;
+0xf0006000) echo ${BENCH_DIE:-0x0000005C} ;;
 0xf1001404) echo $ns > $BENCH/time ;;
 0xf1001410) printf '0x%08X\n' $(($(/bin/cat $BENCH/time) & 0xffffffff)) ;;
 0xf1001414) printf '0x%08X\n' $(($(/bin/cat $BENCH/time) >> 32)) ;;

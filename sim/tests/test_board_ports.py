@@ -42,7 +42,9 @@ def made(place: Path, board: str = "versa_ecp5") -> Path:
     )
     soc = json.loads((folder / "soc.json").read_text())
     macs = [{"base": 0xF1000000}, {"base": 0xF1001000}]
-    (folder / "soc.json").write_text(json.dumps(soc | {"nic": "moderato", "macs": macs}))
+    (folder / "soc.json").write_text(
+        json.dumps(soc | {"nic": "moderato", "macs": macs, "die": 0xF0006000})
+    )
     return folder
 
 
@@ -83,8 +85,9 @@ def test_check_passes(bench, built, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     found = lines(done)
     assert "FAIL" not in found.values()
-    for name in ("serial line", "image", "driver", "clock", "memory", "link 0", "port 0", "frames 0",
-                 "counters 0", "interrupt 0", "frames 1", "interrupt 1", "PTP 1"):  # fmt: skip
+    for name in ("serial line", "image", "driver", "clock", "temperature", "memory", "link 0", "port 0",
+                 "frames 0", "counters 0", "interrupt 0", "frames 1", "interrupt 1",
+                 "PTP 1"):  # fmt: skip
         assert found[name] == "pass", done.stdout
     assert found["self-test eth0"[:12].strip()] == found["PTP 0"] == "skip"
     written = json.loads((tmp_path / "check.json").read_text())
@@ -92,12 +95,13 @@ def test_check_passes(bench, built, tmp_path):
 
 
 def test_check_names_each_fault(bench, built):
-    """At once: another image, a clock that is 0.74 % slow, jumbo frames, a port without cable."""
+    """At once: another image, a clock that is 0.74 % slow, a hot FPGA, jumbo frames, a port without
+    cable."""
     (bench.folder / "moderato.ko").write_bytes(b"another driver")
     bench.on_host("ip link set port0 mtu 9000")
     bench.on_board("ip link set eth1 down")
     try:
-        done = run(bench, built, "check", BENCH_PPM="992650", BENCH_PTP_PPM="1007400")
+        done = run(bench, built, "check", BENCH_PPM="992650", BENCH_PTP_PPM="1007400", BENCH_DIE="0x6F")
     finally:
         (bench.folder / "moderato.ko").write_bytes(b"the driver")
         bench.on_host("ip link set port0 mtu 1500")
@@ -105,12 +109,13 @@ def test_check_names_each_fault(bench, built):
     found = lines(done)
     assert done.returncode == 1
     assert {name for name, status in found.items() if status == "FAIL"} == {
-        "image", "clock", "link 0", "link 1", "port 1", "PTP 1",
+        "image", "clock", "temperature", "link 0", "link 1", "port 1", "PTP 1",
     }, done.stdout  # fmt: skip
     assert "another moderato.ko" in done.stdout and "instead of 84.375" in done.stdout
     assert "port0 has an MTU of 9000 octets, the board one of 1500" in done.stdout
     assert "port1 has no carrier" in done.stdout
-    assert done.stdout.count("next: ") == 6
+    assert "the FPGA has 97 °C, more than 85" in done.stdout
+    assert done.stdout.count("next: ") == 7
 
 
 def test_board_with_one_port(bench, tmp_path):

@@ -14,7 +14,7 @@ from moderato.toolchain import project
 from ..run import ethtool
 from ..run.stations import ROUTER, TESTER
 from ..show.errors import LabError
-from . import counters, desk, findings, frames, wire
+from . import counters, desk, die, findings, frames, wire
 from .built import Built
 from .desk import Desk
 from .findings import PARTS, Finding, failed, passed, skipped
@@ -150,6 +150,24 @@ def _clock(at: Desk) -> Iterator[Finding]:
         )
     else:
         yield passed("clock", f"{said}: {hz * ratio / 1e6:.2f} MHz")
+
+
+def _temperature(at: Desk) -> Iterator[Finding]:
+    """Of the FPGA's die, by its own sensor."""
+    if "die" not in at.built.soc:
+        yield skipped("temperature", "the bitstream reads no sensor")
+        return
+    found = die.degrees(int(at.shell.check(f"devmem {at.built.soc['die']:#x}"), 16))
+    if found is None:
+        yield failed("temperature", "the sensor has measured nothing", "switch the board off and on")
+    elif found > die.MAX_DEGREES:
+        yield failed(
+            "temperature",
+            f"the FPGA has {found} °C, more than {die.MAX_DEGREES}",
+            "add a heat sink or a fan; then look for a short circuit",
+        )
+    else:
+        yield passed("temperature", f"the FPGA has {found} °C")
 
 
 def _elapsed(at: Desk, command: str, seconds: Callable[[str], float]) -> tuple[float, float]:
@@ -432,6 +450,7 @@ _CHECKS: dict[str, Callable[[Desk], Iterator[Finding]]] = dict(
             _image,
             _driver,
             _clock,
+            _temperature,
             _memory,
             _phys,
             _links,

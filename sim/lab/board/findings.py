@@ -11,6 +11,7 @@ PARTS = (
     "image",
     "driver",
     "clock",
+    "temperature",
     "memory",
     "PHY",
     "link",
