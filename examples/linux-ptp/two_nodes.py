@@ -113,14 +113,13 @@ class Node(SimSoC):
         return {**SimSoC.mac_options(self, number), "sys_clk_freq": self.claimed_hz[number]}
 
 
-def verilog() -> Path:
-    """A folder of the build cache with the Verilog and soc.json."""
-    config = SimConfig(macs=2, offloads=True)
-    netlist = cluster(config.cpu, 2, plic_sources(2))
-    inputs = [netlist, Path(__file__), ROOT / "sim/sim_soc.py", *sources()]
+def verilog(program: Path = Path(__file__)) -> Path:
+    """A folder of the build cache with the Verilog and soc.json, which `program` writes."""
+    netlist = cluster(SimConfig().cpu, 2, plic_sources(2))
+    inputs = [netlist, Path(__file__), program, ROOT / "sim/sim_soc.py", *sources()]
 
     def build(folder: Path):
-        run([sys.executable, __file__, folder])
+        run([sys.executable, program, "build", folder])
 
     return artifact("ptp-verilog", inputs, build, "20 s")
 
@@ -241,7 +240,7 @@ def main():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        write(Node(SimConfig(macs=2, offloads=True)), Path(sys.argv[1]))
+    if sys.argv[1:2] == ["build"]:
+        write(Node(SimConfig(macs=2, offloads=True)), Path(sys.argv[2]))
     else:
         main()

@@ -44,6 +44,11 @@ PROGRAMS = {
         "",
         "two boxes at one wire; ptp4l synchronizes their clocks",
     ),
+    "linux-tdma": (
+        "linux-ptp/turns.py",
+        " CAPTURE",
+        "the same boxes send in turn, by lists of gates; the capture is pcapng",
+    ),
 }
 
 
