@@ -53,6 +53,9 @@ def test_every_place_is_filled():
             assert (spaced(values[name]) if place.spaced else values[name]) in found[place.file]
 
 
+BY_CHANCE = {"ontime.md": {"17539"}}
+
+
 def test_filled_numbers_occur_nowhere_else():
     """Checks numbers with five digits, which are hardly equal by chance."""
     values = {name: value.replace(" ", "") for name, value in doc_numbers.values().items()}
@@ -73,8 +76,9 @@ def test_filled_numbers_occur_nowhere_else():
         numbers = {
             re.sub(r"\s", "", number) for number in re.findall(r"\d{1,3}(?:\s\d{3})+|\d{5,}", text)
         }
-        # In tcp.md, the cycles of a segment equal that SoC's frames by chance.
-        known = by_hand if path.name in ("two-harts.md", "tcp.md") else set()
+        # In tcp.md, the cycles of a segment equal that SoC's frames by chance, and so do the frames of
+        # another trial in ontime.md.
+        known = by_hand if path.name in ("two-harts.md", "tcp.md") else BY_CHANCE.get(path.name, set())
         if again := numbers & (long - known):
             found[path.name] = sorted(again)
     assert found == {}

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from pypi_tools import programs
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import rdpcap, wrpcap
@@ -89,7 +90,10 @@ def complaints(source: str, folder) -> list[str]:
     )
     assert (compiled.returncode, compiled.stderr) == (0, "")
     checked = subprocess.run(
-        ["dt-validate", "-s", schemas, blob], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [programs("dtschema") / "dt-validate", "-s", schemas, blob],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     return [line for line in checked.stdout.splitlines() if "ethernet@" in line]
 
