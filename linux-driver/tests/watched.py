@@ -75,7 +75,8 @@ def change(session, settings: Sequence[str], folder: Path, mailbox: int) -> list
     script.write_text("\n".join(settings) + "\n")
     session.call("mailbox", file=str(script), address=mailbox)
     said = session.check("mailbox > /tmp/list; /tmp/settings < /tmp/list")
-    rows = [line.split() for line in said.splitlines() if not line.startswith("#")]
+    # Not the details of a change, nor the kernel's messages.
+    rows = [line.split() for line in said.splitlines() if line[:1].isdigit()]
     assert len(rows) == len(settings), said
     return [
         Outcome(setting, int(row[1]), int(row[2]), "changed" in row)
