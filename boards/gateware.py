@@ -63,7 +63,7 @@ def board_class(board: str) -> type:
 def sources(board: str, nic: str, harts: int = 1) -> list:
     """Inputs of a board's Verilog and BIOS, for the build cache."""
     kind = board_class(board)
-    shared = [ROOT / "boards" / name for name in ("board.py", "ecp5.py", "gateware.py")]
+    shared = [ROOT / "boards" / name for name in ("board.py", "die.py", "ecp5.py", "gateware.py")]
     queues = {"offload": harts, "time": 2}.get(nic, 1)
     netlist = cluster(
         replace(kind.cpu_config, harts=harts),
