@@ -6,13 +6,10 @@ from types import SimpleNamespace
 
 from migen import *
 
-from moderato.gateware.schedule.gates     import Gates
-from moderato.gateware.schedule.launch    import Launches
-from moderato.gateware.schedule.scheduler import Scheduler
+from moderato.gateware.schedule.gates import Gates
 
-from formal.environment import all_of
-from formal.launch      import LIMITS, Frames
-from formal.prover      import internal
+from formal.launch import Scheduling
+from formal.prover import internal
 
 LEAD  = 120 # ns, as at 100 MHz
 ORDER = 1
@@ -102,25 +99,14 @@ class GatesProof(Module):
             self.reachable |= {f"opens_{n}": closed, f"fits_{n}": dut.fits[n] & before(dut.running)}
 
 
-class GatedSchedulerProof(Module):
+class GatedSchedulerProof(Scheduling):
     """The scheduler, with gates that open and close at any time."""
 
     def __init__(self):
-        fifos = [Frames(name) for name in ("one", "other")]
-        self.submodules += fifos
-        time  = Signal(64, name_override="time")
         gates = SimpleNamespace(fits=Signal(2, name_override="fits"))
-        self.submodules.launches = launches = Launches(fifos, SimpleNamespace(time=time), LIMITS)
-        self.submodules.dut      = dut      = Scheduler(fifos, launches, gates=gates)
-        inputs = {"may": dut.may, "free": dut.free, "enables": dut.enables, "next": dut.next,
-            "release": dut.release, "ahead": launches.now.ahead, "octet": launches.octet}
-        for name, signal in inputs.items():
-            signal.name_override = name
-        self.comb  += launches.free.eq(dut.free)
-        self.assume = Signal(name_override="assume_all")
-        self.comb  += self.assume.eq(all_of(*[rule for fifo in fifos for rule in fifo.rules],
-            ~(dut.next | dut.release) | dut.available))
-        self.inputs = {time, gates.fits, *inputs.values()}.union(*[fifo.inputs for fifo in fifos])
+        Scheduling.__init__(self, gates)
+        self.inputs.add(gates.fits)
+        fifos, launches, dut = self.fifos, self.launches, self.dut
 
         busy, whose, start, which = Signal(), Signal(), Signal(), Signal()
         self.comb += [

@@ -36,15 +36,17 @@ class Frames(Module):
         self.inputs = {self.available, self.word, *self.head.flatten()}
 
 
-class LaunchProof(Module):
-    """Two queues, with any clock, and a transmitter that ends frames at any time."""
+class Scheduling(Module):
+    """The scheduler of two queues, with any clock, and a transmitter that ends frames at any time.
 
-    def __init__(self):
-        fifos = [Frames(name) for name in ("one", "other")]
+    gates  the Gates of the queues, or None.
+    """
+    def __init__(self, gates=None):
+        self.fifos = fifos = [Frames(name) for name in ("one", "other")]
         self.submodules += fifos
-        time = Signal(64, name_override="time")
+        self.time = time = Signal(64, name_override="time")
         self.submodules.launches = launches = Launches(fifos, SimpleNamespace(time=time), LIMITS)
-        self.submodules.dut      = dut      = Scheduler(fifos, launches)
+        self.submodules.dut      = dut      = Scheduler(fifos, launches, gates=gates)
         inputs = {"may": dut.may, "free": dut.free, "enables": dut.enables, "next": dut.next,
             "release": dut.release, "ahead": launches.now.ahead, "octet": launches.octet}
         for name, signal in inputs.items():
@@ -54,6 +56,14 @@ class LaunchProof(Module):
         self.comb  += self.assume.eq(all_of(*[rule for fifo in fifos for rule in fifo.rules],
             ~(dut.next | dut.release) | dut.available))
         self.inputs = {time, *inputs.values()}.union(*[fifo.inputs for fifo in fifos])
+
+
+class LaunchProof(Scheduling):
+    """Frames with and without launch times."""
+
+    def __init__(self):
+        Scheduling.__init__(self)
+        fifos, time, launches, dut = self.fifos, self.time, self.launches, self.dut
 
         # The frame in progress.
         # ----------------------
