@@ -321,8 +321,8 @@ CLIENT = Path(__file__).with_name("tftp_client.py")
 
 
 def netboot(bench, status: list[int], prints: str, then):
-    """Plays a board that boots from the network, by the stack of its namespace. prints: of the booted
-    program, right after the boot loader's last line. then: what it does next."""
+    """Plays a board that boots from the network, by the stack of its namespace. The booted program
+    writes `prints` right after the boot loader's last line; `then` plays the rest."""
 
     def play(line, ended):
         while not line.read(0.1):  # the command is up, and looks for a prompt
