@@ -72,6 +72,7 @@ def header():
         _define("MODERATO_RX1_BASE", f"0x{r.RX1_BASE:03x}"),
         _define("MODERATO_TX1_BASE", f"0x{r.TX1_BASE:03x}")])
     block("At each base", r.DIRECTION, "MODERATO_DIR_")
+    block("Only for transmission", r.TX_ONLY, "MODERATO_")
     block("Only for reception", r.RX_ONLY, "MODERATO_")
     block("Statistics, each a 32-bit counter that wraps", r.STATISTICS, "MODERATO_STAT_")
     out.extend(["", "/* Descriptor words */"])

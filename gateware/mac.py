@@ -33,6 +33,7 @@ from moderato.gateware.rings.queues            import OneByOne, RxQueues, TxQueu
 from moderato.gateware.schedule.gates          import Gates
 from moderato.gateware.schedule.launch         import Launches, Limits
 from moderato.gateware.schedule.scheduler      import Scheduler
+from moderato.gateware.schedule.shaper         import Shapers
 from moderato.gateware.time.ptp_clock          import PeriodicOutput, PTPClock
 from moderato.gateware.time.timestamp          import Stamps
 from moderato.gateware.transmit.pause_source   import PauseSource
@@ -108,7 +109,7 @@ class ModeratoMAC(LiteXModule):
             self.clock  = PTPClock()
             self.output = PeriodicOutput()
             self.stamps = datapath(Stamps(self.clock, phy, phy_cd, options.max_frames, options.queues,
-                lossy=options.scheduled))
+                lossy=options.launch))
             rx_stamp, tx_stamps, ring_stamps = self.stamps.rx.stamp, self.stamps.tx, self.stamps.tx.rings
             self.clock.connect_registers(regs)
             self.output.connect_registers(regs)
@@ -120,7 +121,7 @@ class ModeratoMAC(LiteXModule):
         # MAC core.
         # ---------
         self.core = core = datapath(MACCore(phy, phy_cd, tx_stamps.mark_bits if tx_stamps else 0,
-            idle=options.scheduled))
+            idle=options.launch))
 
         # Receive.
         # --------
@@ -146,14 +147,19 @@ class ModeratoMAC(LiteXModule):
         sides = [self.tx_queues] # Those of the Tx FIFOs.
         if options.scheduled:
             sides += self._further_fifos(options, datapath)
-            limits = Limits(phy, phy_cd, sys_clk_freq, gated=options.gates > 0)
-            self.launches  = Launches([side.fifo for side in sides], self.clock, limits)
-            self.gates     = None
+            fifos = [side.fifo for side in sides]
+            self.launches = self.gates = self.shapers = None
+            if options.launch:
+                limits = Limits(phy, phy_cd, sys_clk_freq, gated=options.gates > 0)
+                self.launches = Launches(fifos, self.clock, limits)
             if options.gates:
                 self.gates = Gates(self.launches, self.clock, limits, options.gates)
                 self.gates.connect_registers(regs)
-            self.scheduler = tx_frames = datapath(Scheduler([side.fifo for side in sides], self.launches,
-                checksum and [side.checksum.source for side in sides], self.gates))
+            if options.shaper:
+                self.shapers = Shapers(fifos, self.gates)
+                self.shapers.connect_registers(regs)
+            self.scheduler = tx_frames = datapath(Scheduler(fifos, self.launches,
+                checksum and [side.checksum.source for side in sides], self.gates, self.shapers))
             checksums = tx_frames.checksums
         if options.pause:
             self.pause_source = tx_frames = datapath(PauseSource(tx_frames, checksums))
@@ -203,7 +209,7 @@ class ModeratoMAC(LiteXModule):
         for queue in queues:
             counters |= queue.counters
             drops    |= queue.drops
-        if options.scheduled:
+        if options.launch:
             counters |= {"TX_LAUNCH_LATE": self.scheduler.late}
             drops    |= {"TX_LAUNCH_DROPS": reduce(add, self.scheduler.drops)}
         drops |= {"DMA_ERRORS": self.reader.error + self.writer.error}
@@ -260,14 +266,15 @@ class ModeratoMAC(LiteXModule):
 
     def _connect_scheduler(self, options, regs, stamps):
         scheduler, launches = self.scheduler, self.launches
-        self.comb += [
-            launches.now.ahead.eq(regs.value["LAUNCH_AHEAD"]),
-            launches.octet.eq(regs.value["LINK_OCTET"]),
-            launches.free.eq(self.core.free),
-            scheduler.free.eq(self.core.free),
-            scheduler.enables.eq(Cat(*[queue.tx_ring.enable for queue in self.queues])),
-            stamps.drops.eq(scheduler.lost),
-        ]
+        if launches:
+            self.comb += [
+                launches.now.ahead.eq(regs.value["LAUNCH_AHEAD"]),
+                launches.octet.eq(regs.value["LINK_OCTET"]),
+                launches.free.eq(self.core.free),
+                scheduler.free.eq(self.core.free),
+                scheduler.enables.eq(Cat(*[queue.tx_ring.enable for queue in self.queues])),
+                stamps.drops.eq(scheduler.lost),
+            ]
         if options.pause:
             self.comb += scheduler.may.eq(~self.pause_source.own & ~self.pause_source.hold)
 

@@ -26,7 +26,7 @@ LEAST_FLOW_ORDER = 3
 LEAST_GATE_ORDER = 6
 
 # Each of these options adds a FIFO for each Tx queue, and a scheduler that chooses between the queues.
-SCHEDULED = ("launch",)
+SCHEDULED = ("launch", "shaper")
 
 # Option -------------------------------------------------------------------------------------------
 
@@ -109,6 +109,8 @@ class MACOptions:
         needs=("timestamp", "queues"), tells=("FEATURES.LAUNCH",))
     gates: int = option(0, "a list of 2^N entries that opens and closes the Tx queues (0: none)",
         most=registers.MAX_GATE_ORDER, needs=("timestamp", "queues", "launch"), tells=("FEATURES.GATE_ORDER",))
+    shaper: bool = option(False, "a credit-based shaper for each Tx queue",
+        needs=("queues",), tells=("FEATURES.SHAPER",))
     flows: int = option(0, "a table of 2^N flows, which the MAC forwards to the other one of a pair, and a FIFO for their "
         "frames (0: none)",
         most=registers.MAX_FLOW_ORDER, tells=("FEATURES.FLOW_ORDER",))
@@ -123,7 +125,7 @@ class MACOptions:
             if value and lacks:
                 raise ValueError(f"{known.name} needs {' and '.join(known.needs)}.")
             if value and known.name in SCHEDULED and self.gather:
-                raise ValueError(f"{known.name} works only without gather: a frame's time is known with its last piece.")
+                raise ValueError(f"{known.name} works only without gather: a frame's length is known with its last piece.")
         if 0 < self.flows < LEAST_FLOW_ORDER:
             raise ValueError(f"flows must be {LEAST_FLOW_ORDER} at least, not {self.flows}: each of the "
                 f"{registers.FLOW_WAYS} ways has at least 2 entries.")

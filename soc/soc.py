@@ -29,7 +29,7 @@ OFFLOADS = {
 FLOWS = {"flows": 9, "flow_nat": True}
 
 # Arguments of a MAC whose frames leave at their time, in addition to some of OFFLOADS.
-SCHEDULE = {"launch": True, "gates": 6}
+SCHEDULE = {"launch": True, "gates": 6, "shaper": True}
 
 # Arguments of a MAC whose frames leave at their times.
 TIME = {

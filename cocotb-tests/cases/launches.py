@@ -24,7 +24,8 @@ FAR = 10**9  # ns: no simulation takes as long
 PHY = {("mac_launch_gated", 1000): (0, 0), ("mac_launch_gated", 100): (576, 5),
        ("mac_launch_gated", 10): (6336, 5), ("mac_launch_rates", 1000): (0, 16),
        ("mac_launch_rates", 100): (768, 90), ("mac_launch_rates", 10): (8688, 850)}
-PHY |= {("mac_gates_gated", link): PHY["mac_launch_gated", link] for link in (10, 100, 1000)}
+PHY |= {(device, link): PHY["mac_launch_gated", link] for link in (10, 100, 1000)
+        for device in ("mac_gates_gated", "mac_shaper_gated")}
 
 
 class Timed:

@@ -176,7 +176,7 @@ async def registers_are_as_in_the_table(dut):
     for register, told in TOLD.items():
         for place in TABLE[register].fields:
             assert await regs.read(register, place.name) == told.get(place.name, 0), place.name
-    absent = {option for option in ("vlan", "timestamp", "queues", "launch")
+    absent = {option for option in ("vlan", "timestamp", "queues", "launch", "shaper")
               if not await regs.read("FEATURES", option.upper())}
     if not await regs.read("FEATURES", "FLOW_ORDER"):
         absent |= {"flows", "flow"}

@@ -20,9 +20,9 @@ LIMITS = SimpleNamespace(grace=16, backlog=104, overhead=35, ahead=180, gated=Fa
 
 class Frames(Module):
     """Replaces a Tx FIFO: an available frame and its record stay until it is released."""
-    def __init__(self, prefix):
+    def __init__(self, prefix, options=MACOptions(timestamp=True, queues=2, launch=True)):
         self.available = Signal(name_override=f"{prefix}_available")
-        self.head      = Record(tx_frame(MACOptions(timestamp=True, queues=2, launch=True)))
+        self.head      = Record(tx_frame(options))
         self.word      = Signal(64, name_override=f"{prefix}_word")
         self.next      = Signal()
         self.release   = Signal()

@@ -24,6 +24,7 @@ from formal.ptp_clock import PeriodicOutputProof, PTPClockProof
 from formal.queues import OneByOneProof, TurnsProof
 from formal.register_file import RegisterFileProof
 from formal.rx_ring import RxRingProof
+from formal.shaper import ShaperProof
 from formal.tx_ring import TxRingProof
 
 PROOFS = {
@@ -55,6 +56,7 @@ PROOFS = {
     "launch":        LaunchProof,
     "gates":         GatesProof,
     "gates_scheduler": GatedSchedulerProof,
+    "shaper":        ShaperProof,
 }
 
 # Clocks within which a state is reached, for proofs whose reset takes some of them, or whose products

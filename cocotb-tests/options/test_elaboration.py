@@ -103,6 +103,22 @@ def test_gates():
             mac(gates=gates, launch=True, **options)
 
 
+def test_shaper():
+    """It needs neither a clock nor launch times, and adds no counters."""
+    with pytest.raises(ValueError, match="shaper needs queues"):
+        mac(shaper=True)
+    with pytest.raises(ValueError, match="shaper works only without gather"):
+        mac(shaper=True, queues=2, gather=True)
+    made = mac(shaper=True, queues=2)
+    assert optional(made) - optional(mac(queues=2)) == {
+        f"{prefix}_{name}" for prefix in ("TX", "TX1")
+        for name in ("SHAPER", "IDLE_SLOPE", "SEND_SLOPE", "HIGH_CREDIT", "LOW_CREDIT")}
+    assert made.registers.counters == mac(queues=2).registers.counters
+    for options in ({"timestamp": True}, {"timestamp": True, "launch": True},
+                    {"timestamp": True, "launch": True, "gates": 6}):
+        mac(shaper=True, queues=2, **options)
+
+
 def test_no_option_by_default():
     made = mac()
     assert optional(made) == set()

@@ -8,8 +8,8 @@ from bench.simulation import Simulation as Row
 from bench.simulation import TWINS, all_but, some
 from cases import (any_wire, basics, checksums, core, endings, faults, flow_pressure, flow_queues,
                   flow_resets, flow_segments, flows, launches, line_rate, masters, merging, pausing,
-                  pieces, pressure, rates, resets, rings, segments, simulated_phy, socs, stamps, tags,
-                  two_queues)
+                  pieces, pressure, rates, resets, rings, segments, shapers, simulated_phy, socs, stamps,
+                  tags, two_queues)
 
 SLOW = ""  # all of a row: no mutant of the gateware needs it
 
@@ -78,6 +78,9 @@ ROWS = [
         two_queues.both_queues_both_ways, two_queues.both_send, two_queues.each_has_its_stamps,
         two_queues.invalid_lengths_affect_one_queue, two_queues.one_queue_halts,
         two_queues.senders_stop_in_turn, two_queues.survives_stalled_bus], TWINS),
+
+    # Shapers without launch times. test_mac_shaper_gated.py has the same cases.
+    Row("shapers-sim", "mac_shaper_sim", [shapers]),
 
     # The MAC core on PHYs of 8, 16 and 32 bits.
     Row("8-core",  "mac_core_8", [core]),

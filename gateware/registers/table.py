@@ -35,6 +35,9 @@ HEADER_BYTES   = 256 # The longest headers of a packet that is cut into segments
 FLOW_WAYS      = 4   # Places in the flow table where an entry may be.
 MAX_FLOW_ORDER = 10  # The flow table has at most 2**n entries: each way has its own bits of the hash.
 MAX_GATE_ORDER = 8   # A list of gates has at most 2**n entries.
+SLOPE_FRACTION_BITS = 24 # Of a slope, in octets for each clock: its unit is 48 b/s at 100 MHz.
+SLOPE_BITS     = SLOPE_FRACTION_BITS + 2 # The MAC needs 0.3 clocks for each octet of the wire.
+CREDIT_BITS    = 16  # Of the highest and the lowest credit, in octets.
 FLOW_TICK      = 20  # FLOW_LAST and FLOW_STATUS.TIME count 2**n clocks.
 
 # Ranges of lengths that RFC 2819 counts, in octets: first and last, where 0 means MAX_FRAME.
@@ -406,6 +409,8 @@ GLOBAL = (
         Field("FLOW_NAT",   24, 1, "Flows can change addresses and ports: the FLOW_NEW registers exist. (Since 1.5.)"),
         Field("GATE_ORDER", 26, 4, "If not 0, gates of the Tx queues follow a list of up to 2**n entries: the GATE registers "
             "exist. (Since 1.6.)"),
+        Field("SHAPER",     30, 1, "Each Tx queue has a credit-based shaper: the SHAPER, SLOPE and CREDIT registers exist. "
+            "(Since 1.6.)"),
         Field("GATHER",     12, 1, "A sent frame may have several pieces: MORE of descriptors. (Since 1.4.)"),
         Field("SEGMENT",    13, 1, "TCP packets can be cut into segments: SEGMENT of descriptors. (Since 1.4.)"),
     ), option="features"),
@@ -460,6 +465,29 @@ RX_BASE  = 0x100
 TX_BASE  = 0x200
 RX1_BASE = 0x500
 TX1_BASE = 0x600
+
+# Only for transmission ------------------------------------------------------------------------------
+
+def _shaper(prefix, base):
+    """The credit-based shaper of a queue (IEEE 802.1Q; gateware/schedule/shaper.py)."""
+    unit = f"in units of 2**-{SLOPE_FRACTION_BITS} octets for each clock"
+    yield from (replace(register, name=f"{prefix}_{register.name}", offset=base + register.offset, option="shaper")
+        for register in (
+            Register("SHAPER", 0x50, "rw", "The credit-based shaper of the queue. (Since 1.6, like the next four, if FEATURES has "
+                "SHAPER.)", (
+                Field("ON", 0, 1, "A frame starts only while the queue's credit is not negative. When the bit is 0, "
+                    "so is the credit, and the queue is not limited."),
+            ), width=1),
+            Register("IDLE_SLOPE", 0x54, "rw", f"How fast the credit rises while a frame waits, {unit}.", width=SLOPE_BITS),
+            Register("SEND_SLOPE", 0x58, "rw", f"How fast it falls while a frame is on the wire, {unit}, without sign. "
+                "The sum of the two slopes is the rate of the link.", width=SLOPE_BITS),
+            Register("HIGH_CREDIT", 0x5C, "rw", "The highest credit, in octets.", width=CREDIT_BITS),
+            Register("LOW_CREDIT", 0x60, "rw", "The lowest credit when a frame has left, in octets, without sign.",
+                reset=2**CREDIT_BITS - 1, width=CREDIT_BITS),
+        ))
+
+
+TX_ONLY = tuple(_shaper("TX", TX_BASE))
 
 # Only for reception --------------------------------------------------------------------------------
 
@@ -657,7 +685,7 @@ def registers():
     for prefix, base, option in (("RX", RX_BASE, ""), ("TX", TX_BASE, ""),
             ("RX1", RX1_BASE, "queues"), ("TX1", TX1_BASE, "queues")):
         out += [replace(r, name=f"{prefix}_{r.name}", offset=base + r.offset, option=option) for r in DIRECTION]
-    out += [*RX_ONLY, *_pacing("RX1", RX1_BASE, "queues_pacing"), *STATISTICS]
+    out += [*TX_ONLY, *_shaper("TX1", TX1_BASE), *RX_ONLY, *_pacing("RX1", RX1_BASE, "queues_pacing"), *STATISTICS]
     assert len({r.name for r in out}) == len({r.offset for r in out}) == len(out)
     return sorted(out, key=lambda r: r.offset)
 

@@ -28,10 +28,13 @@ class Scheduler(LiteXModule):
 
     With gates, a frame starts only if it leaves while its gate is open. A disabled ring's frame is dropped otherwise.
 
-    launches   the Launches of the FIFOs.
+    With shapers, a frame starts only if its queue's credit is not negative.
+
+    launches   the Launches of the FIFOs, or None: frames have no launch times, and none is dropped.
     checksums  a stream for each FIFO's frames, or None; `self.checksums` has those of the sent frames.
     enables    the FIFO's ring is enabled.
-    gates      the Gates of the queues, or None.
+    gates      the Gates of the queues, or None; they need `launches`.
+    shapers    the Shapers of the queues, or None.
     may        a frame that is offered now starts.
     free       the wire is idle.
 
@@ -40,7 +43,7 @@ class Scheduler(LiteXModule):
     drops      for each FIFO: a frame is dropped.
     lost       for each FIFO: it is one that requested a stamp.
     """
-    def __init__(self, fifos, launches, checksums=None, gates=None):
+    def __init__(self, fifos, launches=None, checksums=None, gates=None, shapers=None):
         count = len(fifos)
         layout = [(name, count if name == "stamp" else width) for name, width in fifos[0].head.layout]
         self.enables = Signal(count)
@@ -68,18 +71,26 @@ class Scheduler(LiteXModule):
         waits  = Signal(count)                  # A frame's time, unless it can't be met.
         doomed = Signal(count)                  # A frame that is to be dropped.
 
-        for n, (fifo, launch) in enumerate(zip(fifos, launches.each)):
+        for n, fifo in enumerate(fifos):
             # A frame with an error is not sent.
-            ready  = Signal()
+            ready    = Signal()
+            credited = [shapers.each[n].may | fifo.head.error] if shapers else []
+            self.comb += ready.eq(fifo.available & (1 if checksums is None else checksums[n].valid))
+            if not launches:
+                self.comb += go[n].eq(reduce(and_, [ready, *credited]))
+                continue
+            launch = launches.each[n]
             timed  = Signal()
             missed = Signal()
             alone  = Signal() # Harms no other FIFO's frame.
             guarded = [~waits[other] | (launch.known & launches.each[other].known & fits)
                 for other, fits in launches.fits[n].items()]
             fitting = [gates.fits[n]] if gates else []
+            # With shapers, the frame after one of a higher queue does not lose its turn while it is not known yet.
+            higher  = range(n + 1, count if gates and shapers else 0)
+            known   = [~fifos[other].available | launches.each[other].known for other in higher]
             quiet   = [~(doomed[other] & fifos[other].head.stamp) for other in range(count) if other != n]
             self.comb += [
-                ready.eq(fifo.available & (1 if checksums is None else checksums[n].valid)),
                 timed.eq(fifo.head.launch & ~fifo.head.error),
                 missed.eq(timed & launch.known & launch.late),
                 waits[n].eq(fifo.available & timed & ~missed),
@@ -89,7 +100,7 @@ class Scheduler(LiteXModule):
                     for fits in fitting],
                 alone.eq(reduce(and_, guarded + quiet)),
                 go[n].eq(reduce(and_, [ready & ~doomed[n] & Mux(waits[n], launch.known & launch.due & self.free, alone),
-                    *[launch.known & fits | fifo.head.error for fits in fitting]])),
+                    *[launch.known & fits | fifo.head.error for fits in fitting], *known, *credited])),
                 self.drops[n].eq(doomed[n] & ~(busy & (chosen == n)) & (~fifo.head.stamp | (self.free & ~busy))),
                 self.lost[n].eq(self.drops[n] & fifo.head.stamp),
             ]
@@ -115,10 +126,15 @@ class Scheduler(LiteXModule):
         self.comb += [
             [getattr(self.head, name).eq(of(lambda n, name=name: getattr(fifos[n].head, name)))
                 for name, _ in layout if name != "stamp"],
-            self.head.stamp.eq(Cat(*[fifo.head.stamp & (selected == n) for n, fifo in enumerate(fifos)])),
+            self.head.stamp.eq(Cat(*[fifo.head.stamp & (selected == n) for n, fifo in enumerate(fifos)]))
+                if "stamp" in dict(layout) else [],
             self.word.eq(of(lambda n: fifos[n].word)),
-            self.late.eq(start & self.head.launch & ~self.head.error & of(lambda n: launches.each[n].late)),
+            self.late.eq(start & self.head.launch & ~self.head.error & of(lambda n: launches.each[n].late))
+                if launches else [],
         ]
+        if shapers:
+            for n, shaper in enumerate(shapers.each):
+                self.comb += shaper.start.eq(start & (selected == n))
         for n, fifo in enumerate(fifos):
             ours = selected == n
             self.comb += [

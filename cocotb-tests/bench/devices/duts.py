@@ -459,6 +459,9 @@ SCHEDULE = QUEUES | {"launch": True}
 GATES = SCHEDULE | {"gates": 6}
 
 
+SHAPER = GATES | {"shaper": True}
+
+
 def mac_gather():
     """With frames in pieces, and with segments."""
     return mac_sim(**GATHER)
@@ -619,6 +622,16 @@ def mac_gates_gated():
     return mac_gated(**GATES)
 
 
+def mac_shaper_gated():
+    """The same, with shapers, too."""
+    return mac_gated(**SHAPER)
+
+
+def mac_shaper_sim():
+    """With shapers, and without launch times and time stamps."""
+    return mac_sim(**WITHOUT | QUEUES | {"shaper": True, "pause": True})
+
+
 def clock_gate(device, name, awake):
     """Gives a device the clock domain `name`: sys without the edges before which `awake` is 0.
 
@@ -756,6 +769,10 @@ def mac_launch():
 
 def mac_gates():
     return mac_only(timestamp=True, queues=2, launch=True, gates=6)
+
+
+def mac_shaper():
+    return mac_only(queues=2, shaper=True)
 
 
 def mac_with_gather():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-TESTS = ["formal:launch", "formal:gates_scheduler", "test_mac_launch_gated", "test_mac_gates_gated"]
+TESTS = ["formal:launch", "formal:gates_scheduler", "formal:shaper", "test_mac_launch_gated",
+         "test_mac_gates_gated", "test_mac_shaper_gated"]
 
 MUTANTS = [
     ("frames with a launch time do not wait",
@@ -31,7 +32,7 @@ MUTANTS = [
      "chosen.eq(selected),", "chosen.eq(~selected),",
      "a frame has another one's octets"),
     ("gates do not count",
-     "*[launch.known & fits | fifo.head.error for fits in fitting]", "",
+     "*[launch.known & fits | fifo.head.error for fits in fitting], ", "",
      "frames leave through closed gates"),
     ("a frame with an error waits for its gate",
      "launch.known & fits | fifo.head.error", "launch.known & fits",
@@ -42,4 +43,13 @@ MUTANTS = [
     ("frames are dropped at closed gates",
      "& ~fifo.head.error & ~self.enables[n], doomed[n].eq(1)", "& ~fifo.head.error, doomed[n].eq(1)",
      "frames are lost whenever a gate is closed"),
+    ("a frame with an error needs credit",
+     "[shapers.each[n].may | fifo.head.error] if", "[shapers.each[n].may] if",
+     "a frame that is never sent blocks its queue"),
+    ("all frames cost the credit of one queue",
+     "shaper.start.eq(start & (selected == n))", "shaper.start.eq(start)",
+     "a queue pays for another one's frames"),
+    ("queue 0 does not wait until the next frame of queue 1 is known",
+     "~fifos[other].available | launches.each[other].known for other in higher", "1 for other in higher",
+     "a frame of queue 0 leaves between two of queue 1"),
 ]
