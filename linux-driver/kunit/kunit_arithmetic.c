@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit tests of the arithmetic that needs no hardware: moderato_ring.h,
- * moderato_coalesce.h, moderato_gates.h, moderato_launch.h and moderato_rxnfc.h
+ * moderato_cbs.h, moderato_coalesce.h, moderato_gates.h, moderato_launch.h and
+ * moderato_rxnfc.h
  */
 
 #include <kunit/test.h>
@@ -8,6 +9,7 @@
 #include <linux/module.h>
 
 #include "moderato_budget.h"
+#include "moderato_cbs.h"
 #include "moderato_coalesce.h"
 #include "moderato_gates.h"
 #include "moderato_launch.h"
@@ -578,6 +580,39 @@ static void gates_frame(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, moderato_gates_frame(100000, 8), 12500 - 84);
 }
 
+/* Shapers ------------------------------------------------------------------ */
+
+static void cbs_slope(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_cbs_slope(0, HZ_SIM), 0);
+	/* 8 kb/s are 1000 octets in a second; 100 MHz: 2^24 / 10^5 */
+	KUNIT_EXPECT_EQ(test, moderato_cbs_slope(8, HZ_SIM), 168);
+	/* 1 Gb/s: 1.25 octets in each clock */
+	KUNIT_EXPECT_EQ(test, moderato_cbs_slope(1000000, HZ_SIM),
+			5 << (MODERATO_TX_SLOPE_FRACTION_BITS - 2));
+	KUNIT_EXPECT_EQ(test, moderato_cbs_slope(100000, HZ_ODD),
+			1 << MODERATO_TX_SLOPE_FRACTION_BITS);
+	KUNIT_EXPECT_EQ(test, moderato_cbs_slope(S32_MAX, HZ_ODD),
+			MODERATO_TX_SLOPE_MAX);
+	KUNIT_EXPECT_EQ(test, moderato_cbs_slope(U32_MAX, 1),
+			MODERATO_TX_SLOPE_MAX);
+}
+
+static void cbs_link(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, moderato_cbs_link(8), 1000000);
+	KUNIT_EXPECT_EQ(test, moderato_cbs_link(80), 100000);
+	KUNIT_EXPECT_EQ(test, moderato_cbs_link(800), 10000);
+}
+
+/* Suites ------------------------------------------------------------------- */
+
+static struct kunit_case moderato_cbs_cases[] = {
+	KUNIT_CASE(cbs_slope),
+	KUNIT_CASE(cbs_link),
+	{}
+};
+
 static struct kunit_case moderato_ring_cases[] = {
 	KUNIT_CASE(ring_space),
 	KUNIT_CASE(ring_slot),
@@ -629,6 +664,11 @@ static struct kunit_suite moderato_ring_suite = {
 	.test_cases = moderato_ring_cases,
 };
 
+static struct kunit_suite moderato_cbs_suite = {
+	.name = "moderato_cbs",
+	.test_cases = moderato_cbs_cases,
+};
+
 static struct kunit_suite moderato_gates_suite = {
 	.name = "moderato_gates",
 	.test_cases = moderato_gates_cases,
@@ -651,7 +691,7 @@ static struct kunit_suite moderato_rxnfc_suite = {
 
 kunit_test_suites(&moderato_ring_suite, &moderato_coalesce_suite,
 		  &moderato_launch_suite, &moderato_gates_suite,
-		  &moderato_rxnfc_suite);
+		  &moderato_cbs_suite, &moderato_rxnfc_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the Moderato Ethernet MAC driver");
 MODULE_LICENSE("GPL");

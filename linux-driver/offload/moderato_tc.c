@@ -52,6 +52,8 @@ static int moderato_tc_setup(struct net_device *ndev, enum tc_setup_type type,
 		return moderato_tc_etf(priv, type_data);
 	case TC_SETUP_QDISC_TAPRIO:
 		return moderato_taprio_setup(priv, type_data);
+	case TC_SETUP_QDISC_CBS:
+		return moderato_cbs_setup(priv, type_data);
 	default:
 		return tc->setup_tc ? tc->setup_tc(ndev, type, type_data) :
 				      -EOPNOTSUPP;
@@ -77,6 +79,7 @@ void moderato_tc_set_speed(struct moderato_priv *priv, int speed)
 	writel(moderato_launch_ahead(octet, rates),
 	       priv->regs + MODERATO_LAUNCH_AHEAD);
 	moderato_taprio_rate(priv);
+	moderato_cbs_apply(priv);
 	mutex_unlock(&priv->tc->lock);
 }
 
@@ -150,11 +153,15 @@ static void moderato_tc_get_stats(struct net_device *ndev,
 
 /* Life --------------------------------------------------------------------- */
 
-/* The counters may have lost their values */
+/* The hardware was reset */
 void moderato_tc_restore(struct moderato_priv *priv)
 {
-	if (priv->tc)
-		moderato_tc_look(priv, false);
+	struct moderato_tc *tc = priv->tc;
+
+	if (!tc)
+		return;
+	moderato_tc_look(priv, false);
+	moderato_cbs_restart(priv);
 	moderato_taprio_restart(priv);
 }
 
@@ -176,6 +183,7 @@ int moderato_tc_init(struct moderato_priv *priv)
 	moderato_taprio_init(priv, tc);
 	/* The PTP clock exists: it may be set already */
 	smp_store_release(&priv->tc, tc);
+	moderato_cbs_restart(priv);
 	moderato_tc_look(priv, false);
 
 	priv->netdev_ops.ndo_setup_tc = moderato_tc_setup;

@@ -3,6 +3,7 @@
 #ifndef MODERATO_TC_H
 #define MODERATO_TC_H
 
+#include "moderato_cbs.h"
 #include "moderato_priv.h"
 
 struct moderato_gates;
@@ -28,7 +29,7 @@ enum {
  *	  time for them
  * @limit: length of the longest frame, without FCS, that each queue can send;
  *	   written with @lock held
- * @lock: guards @gates, @octet, and the registers of gates
+ * @lock: guards the members from here to @octet, and their registers
  * @gates: moderato_taprio.c: the list of gates, or NULL
  * @octet: time of an octet on the link, in ns
  * @setup_tc: the replaced operation, or NULL
@@ -41,9 +42,11 @@ struct moderato_tc {
 	atomic_t invalid;
 	atomic_t shut[MODERATO_MAX_QUEUES];
 	u32 limit[MODERATO_MAX_QUEUES];
-	/* guards @gates, @octet, and the registers of gates */
+	/* guards the members from here to @octet, and their registers */
 	struct mutex lock;
 	struct moderato_gates *gates;
+	/** @cbs: moderato_cbs.c: shapers of the queues */
+	struct moderato_cbs cbs[MODERATO_MAX_QUEUES];
 	u32 octet;
 	int (*setup_tc)(struct net_device *ndev, enum tc_setup_type type,
 			void *type_data);

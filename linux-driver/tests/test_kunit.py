@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 SUITES = {
     "moderato_ring",
     "moderato_coalesce",
+    "moderato_cbs",
     "moderato_gates",
     "moderato_launch",
     "moderato_rxnfc",

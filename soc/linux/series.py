@@ -84,6 +84,8 @@ PARTS = (
     Part(
         "launch.txt",
         (
+            "moderato_cbs.c",
+            "moderato_cbs.h",
             "moderato_gates.h",
             "moderato_launch.h",
             "moderato_taprio.c",

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Shapers: frames of a queue with `cbs` leave with its idle slope, and the other queue has the rest of
+the link. The tester's capture of the wire is the oracle."""
+
+import dataclasses
+
+import pytest
+from guests import complaints
+
+from moderato.sim.lab.captures import pcap
+from moderato.sim.lab.measure import trial
+from moderato.sim.lab.measure.traffic import Traffic
+from moderato.sim.lab.ontime import runs
+from moderato.sim.lab.ontime.ways import PRIORITY, WAYS
+from moderato.sim.lab.run.machine import machine
+from moderato.sim.lab.run.system import System
+from moderato.sim.lab.run.variants import TIME
+from moderato.soc.linux import userspace
+from moderato.soc.linux.kernel import Choice
+from moderato.toolchain.project import ROOT
+
+PROGRAM = ROOT / "examples/linux-ptp/flood.c"
+SYSTEM = System(nic=TIME, kernel=Choice("time"))
+LINK = 100  # Mb/s
+FRAME = 1514  # octets of both queues' frames, without FCS
+WIRE = FRAME + 24  # octets of the wire
+FLOOD = b"\x88\xb5"  # EtherType of the program's frames
+OWN = "100:2"  # the qdisc's class of queue 1
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def ready():
+    return runs.ready(machine(LINK, SYSTEM))
+
+
+@pytest.fixture
+def guest(ready):
+    """The program floods queue 1."""
+    with ready.open() as session:
+        program = userspace.compiled("flood", PROGRAM, userspace.toolchain())
+        session.call("mailbox", file=str(program), address=ready.machine.mailbox)
+        session.check("mailbox > /tmp/flood; chmod +x /tmp/flood")
+        session.check(f"/tmp/flood eth0 {FRAME} {PRIORITY} > /dev/null 2>&1 &")
+        yield session
+
+
+def cbs(kbps: int, link: int = LINK, high: int = 2 * WIRE, low: int = -2 * WIRE) -> str:
+    return (
+        f"tc qdisc replace dev eth0 parent {OWN} cbs idleslope {kbps} sendslope {kbps - link * 1000} "
+        f"hicredit {high} locredit {low} offload 1"
+    )
+
+
+def rates(guest, ready, tmp_path, frames: int = 400) -> tuple[float, float]:
+    """Mb/s of the wire at eth0, of the program's frames and of those that the guest forwards meanwhile.
+    Both ports get `frames` at the line rate."""
+    of = runs.Run(WAYS["none"], link_mbps=LINK, frame_bytes=FRAME + pcap.FCS)
+    load = dataclasses.replace(of.trial(Traffic()), frames=frames)
+    guest.call("offer", **trial.request(load, ready.machine.sys_clk_hz), pcap=str(tmp_path))
+    guest.call("collect")
+    sent = pcap.read(tmp_path / "port0-out.pcap")
+    loads = [time for time, octets in sent if octets[12:14] != FLOOD]
+    own = [time for time, octets in sent if octets[12:14] == FLOOD and loads[0] <= time <= loads[-1]]
+    return tuple((len(times) - 1) * WIRE * 8000 / (times[-1] - times[0]) for times in (own, loads))
+
+
+@pytest.mark.parametrize("kbps", [5_000, 30_000])
+def test_queue_has_its_idle_slope(guest, ready, tmp_path, kbps):
+    """The other queue has what is left."""
+    guest.check(cbs(kbps))
+    assert "offload 1" in guest.check("tc qdisc show dev eth0")
+    own, other = rates(guest, ready, tmp_path)
+    assert own == pytest.approx(kbps / 1000, rel=0.01)
+    assert other == pytest.approx(LINK - kbps / 1000, rel=0.01)
+    assert complaints(guest) == []
+
+
+def test_unlimited_again(guest, ready, tmp_path):
+    """Without the qdisc, queue 1 has the whole link."""
+    guest.check(cbs(5_000))
+    guest.check(f"tc qdisc del dev eth0 parent {OWN}")
+    own, _ = rates(guest, ready, tmp_path)
+    assert own > 50
+
+
+@pytest.mark.parametrize(
+    "change", ["ip link set eth0 down; ip link set eth0 up; sleep 0.1", "ethtool -G eth0 tx 64"]
+)
+def test_shaper_survives_changes_of_the_interface(guest, ready, tmp_path, change):
+    guest.check(cbs(10_000))
+    guest.check(change)
+    own, _ = rates(guest, ready, tmp_path)
+    assert own == pytest.approx(10, rel=0.01)
+    assert complaints(guest) == []
+
+
+@pytest.mark.parametrize(
+    "words", [{"high": 65536}, {"low": -65536}, {"low": 1}, {"high": -1}, {"kbps": 0}]
+)
+def test_rejects_what_the_hardware_lacks(guest, words):
+    assert guest.type(cbs(**{"kbps": 5_000} | words))[0] != 0
+    assert complaints(guest) == []
