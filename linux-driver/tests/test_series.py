@@ -40,6 +40,7 @@ NAMES = {
     "MERGE": "merge",
     "LAUNCH": "launch",
     "GATE_ORDER": "gates",
+    "SHAPER": "shaper",
 }
 NUMBERS = {"two": 2, "four": 4}
 OPTIONS = kernels.OPTIONS + "CONFIG_NET_VENDOR_MODERATO=y\nCONFIG_MODERATO=m\nCONFIG_MDIO_LITEX=m\n"
