@@ -85,10 +85,6 @@ static int moderato_taprio_check(const struct moderato_priv *priv,
 	struct netlink_ext_ack *extack = offload->extack;
 	u32 order = FIELD_GET(MODERATO_FEATURES_GATE_ORDER, priv->features);
 
-	if (moderato_xdp_on(priv)) {
-		NL_SET_ERR_MSG_MOD(extack, "gates and XDP exclude each other: detach the program");
-		return -EBUSY;
-	}
 	if (offload->num_entries > BIT(order)) {
 		NL_SET_ERR_MSG_FMT_MOD(extack, "the list may have %lu entries at most",
 				       BIT(order));
@@ -148,6 +144,9 @@ static int moderato_taprio_replace(struct moderato_priv *priv,
 	struct moderato_gates *gates;
 	int err;
 
+	err = moderato_xdp_yield(priv, offload->extack);
+	if (err)
+		return err;
 	err = moderato_taprio_check(priv, offload);
 	if (err)
 		return err;

@@ -175,6 +175,18 @@ static int moderato_xdp_check(const struct moderato_priv *priv,
 		moderato_xdp_unsuited_too(priv->ndev->features, urgent), extack);
 }
 
+/* Frames of programs do not wait for gates. Return: 0, or an error that @extack
+ * explains: there is a program
+ */
+int moderato_xdp_yield(const struct moderato_priv *priv,
+		       struct netlink_ext_ack *extack)
+{
+	if (!priv->xdp || !priv->xdp->prog)
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack, "gates and XDP exclude each other: detach the program");
+	return -EBUSY;
+}
+
 /* The end of the last program cannot fail. Without memory for other rings, the
  * same ones come up again, without sockets' memory, and pass their frames to
  * the stack.
