@@ -84,8 +84,6 @@ PARTS = (
     Part(
         "launch.txt",
         (
-            "moderato_cbs.c",
-            "moderato_cbs.h",
             "moderato_gates.h",
             "moderato_launch.h",
             "moderato_taprio.c",
@@ -94,6 +92,7 @@ PARTS = (
             "tx_launch.c",
         ),
     ),
+    Part("shaper.txt", ("moderato_cbs.c", "moderato_cbs.h")),
 )
 
 
@@ -152,10 +151,11 @@ def as_it_is(path: Path, names: list[str]) -> str:
     text = re.sub(r"(?ms)^#ifdef MODERATO_\w+\n(.*?)^#else\n.*?^#endif\n", r"\1", text)
     # Members, each with a comment of one line
     text = re.sub(rf"(?m)^\s*/\*\* @\w+: (?:{files}): .*\*/\n.*\n", "", text)
-    # Declarations and calls, with the check of a result
+    # Declarations and calls, with their condition, label, or the check of their result
+    text = re.sub(rf"(?m)^\tif \([^;{{}}]*{calls}", "", text)
+    text = re.sub(rf"(?m)^\tcase \w+:\n\t\treturn {calls}", "", text)
     text = re.sub(rf"(?m)^\t*(?:\w[\w *]*[ *]|err = err \?: )?{calls}", "", text)
     text = re.sub(rf"(?m)^\terr = {calls}\tif \(err\)\n\t\treturn err;\n", "", text)
-    text = re.sub(rf"(?m)^\tif \([^;{{}}]*{calls}", "", text)
     text = re.sub(r"/\* Made from .*: do not edit\. \*/", "/* Registers and descriptors */", text)
     for name in (name for part in PARTS for name in part.files):  # names in comments
         text = re.sub(rf"(?<![\w/]){re.escape(name)}\b", name_upstream(name), text)
