@@ -103,7 +103,7 @@ def test_without_list_frames_leave_at_once(guest):
     [
         "ip link set eth0 down; ip link set eth0 up; sleep 0.1",
         "ethtool -G eth0 tx 64",
-        "ip link set eth0 mtu 1400",
+        "ip link set eth0 mtu 1400; ip link set eth0 mtu 1500",
         "tc qdisc show dev eth0",
     ],
 )
