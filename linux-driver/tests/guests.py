@@ -11,12 +11,18 @@ WORDS = ("WARNING", "BUG", "Oops", "moderato_", "timed out", "DMA-API", "page al
 
 
 def offer(
-    guest, frames: int, frame_bytes: int = 512, load: float = 2, probe_every: int = 0, flows: int = 1
+    guest,
+    frames: int,
+    frame_bytes: int = 512,
+    load: float = 2,
+    probe_every: int = 0,
+    flows: int = 1,
+    quiet: int = 1_000_000,
 ):
     """Start to offer frames at both ports, at `load` percent of the line rate, in `flows` streams.
 
     At 2 % the guest forwards all frames of 512 octets, and also runs commands. One frame in
-    `probe_every` has DSCP 46; 0: none has.
+    `probe_every` has DSCP 46; 0: none has. They are lost if none leaves for `quiet` cycles.
     """
     port = {
         "frame_bytes": frame_bytes,
@@ -25,7 +31,7 @@ def offer(
         "probe_every": probe_every,
         "streams": flows,
     }
-    guest.call("offer", ports=[port, {**port, "phase": 1000}])
+    guest.call("offer", ports=[port, {**port, "phase": 1000}], quiet_cycles=quiet)
 
 
 def collect(guest) -> list[dict]:

@@ -16,7 +16,8 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 
-#define PERIOD_US	2000
+static unsigned int period_us = 2000;
+module_param(period_us, uint, 0);
 
 static char *port = "eth0";
 module_param(port, charp, 0);
@@ -111,7 +112,7 @@ static enum hrtimer_restart tick(struct hrtimer *t)
 	static unsigned int n;
 
 	send_netpoll(n++);
-	hrtimer_forward_now(t, ns_to_ktime(PERIOD_US * NSEC_PER_USEC));
+	hrtimer_forward_now(t, ns_to_ktime(period_us * NSEC_PER_USEC));
 	return HRTIMER_RESTART;
 }
 
@@ -125,7 +126,7 @@ static int run(void *data)
 			send_direct(skb, queue);
 		else if (skb)
 			send_generic(skb, queue);
-		usleep_range(PERIOD_US, 2 * PERIOD_US);
+		usleep_range(period_us, 2 * period_us);
 	}
 	return 0;
 }
