@@ -179,6 +179,6 @@ def stale():
 
 
 def write():
-    """Writes all files."""
-    for path, make in FILES.items():
-        path.write_text(make())
+    """Writes those files."""
+    for name in stale():
+        (ROOT / name).write_text(FILES[ROOT / name]())

@@ -306,6 +306,7 @@ def stale() -> list[str]:
 
 
 def write():
-    """Bring these files up to date."""
+    """Bring these files up to date. The others stay untouched: another process may be reading them."""
     for path, text in texts().items():
-        path.write_text(text)
+        if path.read_text() != text:
+            path.write_text(text)
