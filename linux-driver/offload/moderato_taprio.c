@@ -144,7 +144,7 @@ static int moderato_taprio_replace(struct moderato_priv *priv,
 	struct moderato_gates *gates;
 	int err;
 
-	err = moderato_xdp_yield(priv, offload->extack);
+	err = moderato_xdp_refuse_gates(priv, offload->extack);
 	if (err)
 		return err;
 	err = moderato_taprio_check(priv, offload);

@@ -178,8 +178,8 @@ static int moderato_xdp_check(const struct moderato_priv *priv,
 /* Frames of programs do not wait for gates. Return: 0, or an error that @extack
  * explains: there is a program
  */
-int moderato_xdp_yield(const struct moderato_priv *priv,
-		       struct netlink_ext_ack *extack)
+int moderato_xdp_refuse_gates(const struct moderato_priv *priv,
+			      struct netlink_ext_ack *extack)
 {
 	if (!priv->xdp || !priv->xdp->prog)
 		return 0;

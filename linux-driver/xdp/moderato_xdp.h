@@ -118,16 +118,16 @@ struct sk_buff *moderato_xsk_take(struct moderato_tx *tx,
 void moderato_xsk_drop(struct moderato_tx_buf *buf);
 
 #ifdef MODERATO_XDP
-int moderato_xdp_yield(const struct moderato_priv *priv,
-		       struct netlink_ext_ack *extack);
+int moderato_xdp_refuse_gates(const struct moderato_priv *priv,
+			      struct netlink_ext_ack *extack);
 int moderato_xdp_init(struct moderato_priv *priv);
 int moderato_xdp_rx_create(struct moderato_rx *rx);
 void moderato_xdp_rx_destroy(struct moderato_rx *rx);
 void moderato_xdp_tx_create(struct moderato_tx *tx);
 void moderato_xdp_free_aside(struct moderato_tx *tx);
 #else
-static inline int moderato_xdp_yield(const struct moderato_priv *priv,
-				     struct netlink_ext_ack *extack) { return 0; }
+static inline int moderato_xdp_refuse_gates(const struct moderato_priv *priv,
+					    struct netlink_ext_ack *extack) { return 0; }
 static inline int moderato_xdp_init(struct moderato_priv *priv) { return 0; }
 static inline int moderato_xdp_rx_create(struct moderato_rx *rx) { return 0; }
 static inline void moderato_xdp_rx_destroy(struct moderato_rx *rx) { }
