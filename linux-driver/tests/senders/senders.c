@@ -95,8 +95,11 @@ static void send_netpoll(unsigned int n)
 	skb = frame(n, queue);
 	if (!skb)
 		return;
-	/* Without SMP, the debug kernel takes each trylock that fails for a bug */
-	if (!spin_is_locked(&txq->_xmit_lock) && __netif_tx_trylock(txq)) {
+	/* Without SMP, there is no lock but for its owner, and each trylock succeeds, also
+	 * inside of a transmission. With DEBUG_SPINLOCK it fails, as a bug.
+	 */
+	if (READ_ONCE(txq->xmit_lock_owner) < 0 && !spin_is_locked(&txq->_xmit_lock) &&
+	    __netif_tx_trylock(txq)) {
 		if (!netif_xmit_stopped(txq))
 			status = netdev_start_xmit(skb, dev, txq, false);
 		__netif_tx_unlock(txq);

@@ -43,6 +43,8 @@ class Refused(LabError):
     def __init__(self, reply: dict):
         super().__init__(reply["error"])
         self.reply = reply
+        if printed := reply.get("output"):  # as in a panic; a traceback shows it
+            self.add_note(f"The guest's output:\n{printed}")
 
 
 class CheckpointError(LabError):
