@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 import typing
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +24,7 @@ from moderato.sim.lab.measure.traffic import Traffic
 from moderato.sim.lab.measure.trial import begin, request, strayed
 from moderato.sim.lab.run import ethtool, guest, state
 from moderato.sim.lab.run.machine import KERNELS
-from moderato.sim.lab.run.session import Session, none_left
+from moderato.sim.lab.run.session import Refused, Session, none_left
 from moderato.sim.lab.run.system import SPREADS, SYMMETRIC_KEY, System
 from moderato.sim.lab.show import delivery
 from moderato.sim.lab.show.errors import LabError
@@ -69,6 +70,12 @@ def test_system_is_chosen(lab, machine, monkeypatch, words, system):
     chosen = []
     monkeypatch.setattr(forward, "machine", lambda link, system: chosen.append(system) or machine)
     assert forward_once(lab, *words) == 0 and chosen == [system]
+
+
+def test_traceback_has_the_guests_output():
+    """After a panic, it is the only cause in sight."""
+    refused = Refused({"error": "the guest did not print", "output": "Oops [#1]"})
+    assert "Oops [#1]" in "".join(traceback.format_exception(refused))
 
 
 def test_work_is_spread_over_harts():

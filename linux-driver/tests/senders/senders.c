@@ -95,8 +95,9 @@ static void send_netpoll(unsigned int n)
 	skb = frame(n, queue);
 	if (!skb)
 		return;
-	/* Without SMP, there is no lock but for its owner, and each trylock succeeds, also
-	 * inside of a transmission. With DEBUG_SPINLOCK it fails, as a bug.
+	/* Without SMP, spinlocks are empty, and each trylock succeeds, even inside of a
+	 * transmission; the owner is still set. With DEBUG_SPINLOCK, a trylock that fails
+	 * is reported as a bug.
 	 */
 	if (READ_ONCE(txq->xmit_lock_owner) < 0 && !spin_is_locked(&txq->_xmit_lock) &&
 	    __netif_tx_trylock(txq)) {
